@@ -149,3 +149,48 @@ fn attention_is_three_kernels_and_its_gradient_no_more_than_five() {
         }
     }
 }
+
+/// The plans of a convolution with padding in four orders of dimensions: tiles of both kinds of device, results in the order that is wanted.
+#[test]
+fn convolutions_go_through_tiles() {
+    let programs = [
+        ("f32[8,56,56,64]", "f32[3,3,64,64]", "f32[8,56,56,64]", "b01f_01io->b01f", "size=3x3 pad=1_1x1_1", ""),
+        (
+            "f32[8,128,28,28]",
+            "f32[128,128,3,3]",
+            "f32[8,128,14,14]",
+            "bf01_oi01->bf01",
+            "size=3x3 stride=2x2 pad=0_1x0_1",
+            "",
+        ),
+        (
+            "f32[8,16,16,64]",
+            "f32[3,3,16,64]",
+            "f32[8,16,16,64]",
+            "b01f_01io->b01f",
+            "size=3x3 pad=1_1x1_1",
+            ", feature_group_count=4",
+        ),
+        ("f32[8,16,23,23]", "f32[32,16,3,3]", "f32[8,32,23,23]", "bf01_oi01->bf01", "size=3x3 pad=1_1x1_1", ""),
+        (
+            "f32[8,28,28,32]",
+            "f32[3,3,32,32]",
+            "f32[8,56,56,32]",
+            "b01f_01io->b01f",
+            "size=3x3 pad=1_2x1_2 lhs_dilate=2x2",
+            "",
+        ),
+    ];
+    for (input, kernel, result, labels, window, groups) in programs {
+        let body = format!(
+            "x = {input} parameter(0)\nw = {kernel} parameter(1)\n\
+             ROOT y = {result} convolution(x, w), window={{{window}}}, dim_labels={labels}{groups}"
+        );
+        for target in targets() {
+            let fused = fuse(&read(&body), &target).unwrap();
+            let mut plans = fused.module.computations.ids().filter_map(|id| fused.plan(id));
+            let plan = plans.next().unwrap();
+            assert!(matches!(plan.emitter(), Emitter::Product(_)), "{}\n{body}", plan.why());
+        }
+    }
+}

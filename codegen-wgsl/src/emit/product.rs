@@ -8,13 +8,15 @@ use super::loop_emitter::{Launched, Output};
 use super::loops::sum_type;
 use crate::elemental::{element_type, zero};
 use crate::kernel::{
-    Block, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Statement, Value, ValueId,
+    Block, Condition, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Statement, Value,
+    ValueId,
 };
 use crate::lower::indices_at;
 use crate::wgsl::Names;
 use tiles::add_tile;
 use weft_affine::{Constraint, Error, Expr, Interval, Var};
 use weft_hlo::ir::{Arena, ArenaId, BinaryOp, Computation, ElementType, InstrId};
+use weft_indexing::IndexingMap;
 use weft_partition::{Factors, FusionPlan, Product, Target, TileOwner};
 
 /// The tiles of both operands, where workgroups have some.
@@ -127,6 +129,14 @@ struct Emission<'e> {
 
 /// What appends statements for results of an invocation.
 type Emit<'f, 'e> = &'f mut dyn FnMut(&mut Emission<'e>, &Results, &Known, &mut Block) -> Result<(), Error>;
+
+/// An expression of the indices of matrices, of these.
+fn at_indices(expr: &Expr, indices: &[Expr]) -> Result<Expr, Error> {
+    expr.substitute(|variable| match variable {
+        Var::Dim(index) => indices.get(index as usize).cloned(),
+        _ => None,
+    })
+}
 
 /// A function of the plan, as one of the kernel.
 fn of_kernel(function: weft_partition::FunctionId) -> FunctionId {
@@ -249,17 +259,63 @@ impl<'e> Emission<'e> {
         }
     }
 
-    /// An element of an operand, in the type of sums, by the indices of its function.
-    fn factor(&mut self, operand: usize, indices: [Expr; 3], known: &Known, block: &mut Block) -> Operand {
+    /// An element of the matrices of an operand, in the type of sums, that a window covers if there is one.
+    fn factor(
+        &mut self,
+        operand: usize,
+        indices: [Expr; 3],
+        known: &Known,
+        block: &mut Block,
+    ) -> Result<Operand, Error> {
         let (function, name) = [(self.factors.lhs, "lhs"), (self.factors.rhs, "rhs")][operand];
+        let indices = match self.factors.window.as_ref().filter(|_| operand == 0) {
+            None => indices.to_vec(),
+            Some(window) => {
+                let own = window.results().iter().map(|index| at_indices(index, &indices));
+                own.collect::<Result<Vec<_>, Error>>()?
+            }
+        };
         let indices = indices.iter().map(|index| known.simplified(index)).collect();
         let elements = self.call(of_kernel(function), indices, Vec::new(), name, block);
         let from =
             Kernel::result_types(&self.functions[of_kernel(function)]).first().map_or(self.ty, |ty| ty.element_type);
-        match elements.first() {
+        Ok(match elements.first() {
             Some(element) => self.converted(*element, from, self.ty, name, block),
             None => Operand::Constant(zero(self.ty)),
+        })
+    }
+
+    /// What has to be tested still of the indices `(o, r, k)` of an element of the left matrices for a window to cover one of the operand.
+    fn open(&self, indices: &[Expr; 3], known: &Known) -> Result<Vec<Constraint>, Error> {
+        let mut domain = Vec::new();
+        for Constraint { expr, bounds } in self.factors.domain() {
+            domain.push(Constraint { expr: known.simplified(&at_indices(&expr, indices)?), bounds });
         }
+        Ok(known.open(&domain))
+    }
+
+    /// Appends what replaces sums where tests hold; elsewhere these stay.
+    fn where_holds(
+        &mut self,
+        open: Vec<Constraint>,
+        sums: Vec<Operand>,
+        known: &Known,
+        block: &mut Block,
+        emit: impl FnOnce(&mut Self, Vec<Operand>, &Known, &mut Block) -> Result<Vec<Operand>, Error>,
+    ) -> Result<Vec<Operand>, Error> {
+        if open.is_empty() {
+            return emit(self, sums, known, block);
+        }
+        if open.iter().any(|test| test.bounds.is_empty()) {
+            return Ok(sums);
+        }
+        let mut then = Block::default();
+        then.results = emit(self, sums.clone(), &known.when(&open), &mut then)?;
+        let values = self.named("sum", sums.len());
+        let results = values.iter().copied().map(Operand::Value).collect();
+        let otherwise = Block { statements: Vec::new(), results: sums };
+        block.statements.push(Statement::If { values, condition: Condition::Indices(open), then, otherwise });
+        Ok(results)
     }
 
     fn call(
@@ -391,17 +447,20 @@ impl<'e> Emission<'e> {
         extents: &[i64],
         known: &Known,
     ) -> Result<Vec<Expr>, Error> {
-        let Some(tail) = self.plan.tails().iter().find(|tail| of_kernel(tail.function) == function) else {
-            return self.indices(at, extents, known);
+        let tail = self.plan.tails().iter().find(|tail| of_kernel(tail.function) == function);
+        let of_map = |map: &IndexingMap, indices: &[Expr]| {
+            let own = map.results().iter().map(|index| Ok(known.simplified(&at_indices(index, indices)?)));
+            own.collect::<Result<Vec<_>, Error>>()
         };
-        let dot = self.computation.instructions[self.factors.dot].shape.as_array();
-        let sum = self.indices(at, dot.map_or(&[], |dot| &dot.extents), known)?;
-        let of_sum = |variable| match variable {
-            Var::Dim(dimension) => sum.get(dimension as usize).cloned(),
-            _ => None,
+        let sum = match (&self.factors.results, tail) {
+            (None, None) => return self.indices(at, extents, known),
+            (None, Some(_)) => {
+                let dot = self.computation.instructions[self.factors.dot].shape.as_array();
+                self.indices(at, dot.map_or(&[], |dot| &dot.extents), known)?
+            }
+            (Some(results), _) => of_map(results, &[self.place.beside.clone(), at[0].clone(), at[1].clone()])?,
         };
-        let own = tail.map.results().iter().map(|index| Ok(known.simplified(&index.substitute(of_sum)?)));
-        let own = own.collect::<Result<Vec<_>, Error>>()?;
+        let own = tail.map_or(Ok(sum.clone()), |tail| of_map(&tail.map, &sum))?;
         let function = &self.functions[function].extents;
         if function == extents {
             return Ok(own);

@@ -73,5 +73,5 @@ fn tiles_of(program: &Computation, id: InstrId, target: &Target) -> Option<[f64;
         return None;
     }
     let result = instruction.shape.as_array()?.element_type;
-    Product::of(program, id, &[result], target).ok().map(|product| product.evaluations())
+    Product::of(program, id, &[result], target).ok().map(|(product, _)| product.evaluations())
 }

@@ -3,12 +3,13 @@
 use super::planner::Planner;
 use super::reduced::Refused;
 use super::{Emitter, FunctionId, FusionPlan, Read, Root, Tail, leaf_extents};
-use crate::access::{Access, Counted, is_bitcast};
+use crate::access::{Access, Counted, identity, is_bitcast};
+use crate::contraction::{Contraction, Side};
 use crate::form::Form;
-use crate::product::{Contraction, Factor, Product};
+use crate::product::Product;
 use crate::{Target, live};
 use std::collections::BTreeMap;
-use weft_affine::{Atom, Expr, Var};
+use weft_affine::{Constraint, Expr};
 use weft_hlo::ir::{ArenaId, Computation, ElementType, InstrId, Op};
 use weft_indexing::{IndexingMap, Limits};
 
@@ -16,14 +17,29 @@ use weft_indexing::{IndexingMap, Limits};
 const MOST_SUMS: usize = 8;
 
 /// A sum of products that a kernel is shaped around.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Factors {
-    /// The dot.
+    /// The dot or convolution.
     pub dot: InstrId,
-    /// The function of the left operand's elements, of the indices `(o, r, k)` of [`Product`](crate::Product).
+    /// The function of the left operand's elements, of the indices `(o, r, k)` of [`Product`](crate::Product), or by these of the [window](Factors::window).
     pub lhs: FunctionId,
     /// The function of the right operand's elements, of the indices `(o, k, c)`.
     pub rhs: FunctionId,
+    /// From the indices `(o, r, k)` to those of the left function, where a window covers an element of the operand not for all of them; outside the domain there is no product.
+    pub window: Option<IndexingMap>,
+    /// From the indices `(o, r, c)` to those of the results, where these do not lie in this order.
+    pub results: Option<IndexingMap>,
+}
+
+impl Factors {
+    /// What the indices of an element of the left matrices have to be in for it to be one of the operand.
+    pub fn domain(&self) -> impl Iterator<Item = Constraint> + '_ {
+        self.window.iter().flat_map(|window| {
+            let bounds = (0u32..).map(Expr::dim).zip(window.dims());
+            let bounds = bounds.map(|(index, known)| Constraint::new(index, known.bounds()));
+            bounds.chain(window.constraints().iter().cloned())
+        })
+    }
 }
 
 impl Planner<'_> {
@@ -31,7 +47,9 @@ impl Planner<'_> {
     pub(super) fn plan_product(mut self, target: &Target) -> Result<FusionPlan, Refused> {
         let computation = self.computation;
         let live = live(computation);
-        let is_dot = |id: &InstrId| live[id.index()] && matches!(computation.instructions[*id].op, Op::Dot { .. });
+        let is_dot = |id: &InstrId| {
+            live[id.index()] && matches!(computation.instructions[*id].op, Op::Dot { .. } | Op::Convolution { .. })
+        };
         let dots: Vec<InstrId> = computation.instructions.ids().filter(is_dot).collect();
         let dot = match dots[..] {
             [] => return Err("there are no sums of products".to_owned().into()),
@@ -41,13 +59,18 @@ impl Planner<'_> {
         let leaves = computation.instructions[computation.root].shape.leaves();
         let arrays: Vec<_> = leaves.into_iter().filter_map(|leaf| leaf.as_array()).collect();
         let results: Vec<_> = arrays.iter().map(|array| array.element_type).collect();
-        let product = Product::of(computation, dot, &results, target)?;
+        let (product, contraction) = Product::of(computation, dot, &results, target)?;
+        let mut contractions = vec![contraction];
         for other in &dots[1..] {
             let types = |dot: InstrId| types(computation, dot);
-            if types(*other) != types(dot) || Product::of(computation, *other, &results, target)? != product {
+            let (tiles, contraction) = Product::of(computation, *other, &results, target)?;
+            let first = &contractions[0];
+            let is_alike = contraction.is_in_order && first.is_in_order || contraction.results == first.results;
+            if types(*other) != types(dot) || tiles != product || !is_alike {
                 let [one, other] = [dot, *other].map(|id| &computation.instructions[id].name);
                 return Err(format!("{one} and {other} are sums of different shapes").into());
             }
+            contractions.push(contraction);
         }
         let bound = computation.parameters().into_iter().map(|id| &computation.instructions[id].shape);
         let most = bound.map(Form::shape_bytes).chain(arrays.into_iter().filter_map(Form::tensor_bytes)).max();
@@ -65,11 +88,12 @@ impl Planner<'_> {
                 return Err(format!("{name} has {elements} elements, and there are {all} sums").into());
             }
         }
-        let Some((factors, tails)) = self.divide_around(&dots, &product, &outputs)? else {
+        let Some((factors, tails)) = self.divide_around(&dots, &contractions, &product, &outputs)? else {
             return Err("outputs read it at other elements than their own".to_owned().into());
         };
         let is_packed = |ty: &ElementType| Form::of(*ty).is_some_and(Form::is_packed);
-        let is_own = |output: &&FunctionId| tails.iter().all(|tail| tail.function != **output);
+        let is_in_order = contractions[0].is_in_order;
+        let is_own = |output: &&FunctionId| is_in_order && tails.iter().all(|tail| tail.function != **output);
         for output in outputs.iter().filter(is_own) {
             let function = &self.functions[output.0 as usize];
             if !keeps_sides(&function.extents, &product) {
@@ -79,7 +103,7 @@ impl Planner<'_> {
                 );
             }
         }
-        if !tails.is_empty() && results.iter().any(is_packed) {
+        if (!tails.is_empty() || !contractions[0].keeps_columns()) && results.iter().any(is_packed) {
             return Err("results that share words are in another order than the sums".to_owned().into());
         }
         let names: Vec<&str> = dots.iter().map(|dot| computation.instructions[*dot].name.as_str()).collect();
@@ -95,6 +119,7 @@ impl Planner<'_> {
     fn divide_around(
         &mut self,
         dots: &[InstrId],
+        contractions: &[Contraction],
         product: &Product,
         outputs: &[FunctionId],
     ) -> Result<Option<Division>, Refused> {
@@ -102,14 +127,15 @@ impl Planner<'_> {
         let mut orders = Orders { product: *product, known: BTreeMap::new() };
         let mut factors = Vec::with_capacity(dots.len());
         for id in self.divided() {
-            if dots.contains(&id) {
-                if !self.give_sums(id, outputs, &mut orders) {
-                    return Ok(None);
+            let place = dots.iter().position(|dot| *dot == id);
+            match place.map(|place| &contractions[place]) {
+                Some(contraction) => {
+                    if !self.give_sums(id, contraction, outputs, &mut orders) {
+                        return Ok(None);
+                    }
+                    factors.push(self.factors(id, contraction, product));
                 }
-                let [lhs, rhs] = self.factors(id, product)?;
-                factors.push(Factors { dot: id, lhs, rhs });
-            } else {
-                self.visit(id, outputs)?;
+                None => self.visit(id, outputs)?,
             }
         }
         self.list_members();
@@ -120,13 +146,19 @@ impl Planner<'_> {
     }
 
     /// Has the outputs be given the sums, if they alone read them, each element one.
-    fn give_sums(&mut self, dot: InstrId, outputs: &[FunctionId], orders: &mut Orders) -> bool {
+    fn give_sums(
+        &mut self,
+        dot: InstrId,
+        contraction: &Contraction,
+        outputs: &[FunctionId],
+        orders: &mut Orders,
+    ) -> bool {
         let computation = self.computation;
         let accesses = std::mem::take(&mut self.accesses[dot.index()]);
         for Counted { access, .. } in &accesses {
             let own = &self.functions[access.function.0 as usize].extents;
             let is_plain = access.block.is_none() && !access.is_guarded && outputs.contains(&access.function);
-            let order = self.order_of(dot, &access.map, own, &orders.product);
+            let order = self.order_of((dot, contraction), &access.map, own, &orders.product);
             let Some(order) = order.filter(|_| is_plain) else { return false };
             if *orders.known.entry(access.function).or_insert_with(|| order.clone()) != order {
                 return false;
@@ -151,13 +183,13 @@ impl Planner<'_> {
     /// The order of elements that read those of a dot through a map, each another one: from its indices, where it is not the same; `None` where they do not, or tiles are no tiles of them.
     fn order_of(
         &self,
-        dot: InstrId,
+        (dot, contraction): (InstrId, &Contraction),
         map: &IndexingMap,
         extents: &[i64],
         product: &Product,
     ) -> Option<Option<IndexingMap>> {
         let sums = leaf_extents(&self.computation.instructions[dot].shape);
-        if is_bitcast(map, extents, &sums) {
+        if is_bitcast(map, extents, &sums) && (contraction.is_in_order || extents == sums) {
             return Some(None);
         }
         let count = |extents: &[i64]| extents.iter().copied().fold(1, i64::saturating_mul);
@@ -166,36 +198,40 @@ impl Planner<'_> {
             return None;
         }
         let inverse = map.inverse(&Limits::default()).ok()?;
-        let mut whole = of_sums(self.computation, dot, product)?.then(&inverse).ok()?;
+        let mut whole = contraction.results.then(&inverse).ok()?;
         whole.simplify();
-        let is_tiled =
-            inverse.constraints().is_empty() && whole.results().iter().all(|index| is_of_tiles(index, product));
+        let is_tiled = inverse.constraints().is_empty() && whole.results().iter().all(|index| product.divides(index));
         is_tiled.then_some(Some(inverse))
     }
 
-    /// The functions of the operands of a dot.
-    fn factors(&mut self, dot: InstrId, product: &Product) -> Result<[FunctionId; 2], Refused> {
-        let Some(Contraction { lhs, rhs }) = Contraction::of(self.computation, dot) else {
-            return Err("it is no sum of products".to_owned().into());
-        };
-        let Product { batch, rows, depth, columns, .. } = *product;
-        let [left, right] = product.reads();
-        let operands = self.computation.instructions[dot].operands.clone();
-        let sides = [
-            (operands[0], &lhs, [batch, rows, depth], [&lhs.batch, &lhs.free, &lhs.contracted], left),
-            (operands[1], &rhs, [batch, depth, columns], [&rhs.batch, &rhs.contracted, &rhs.free], right),
-        ];
+    /// The functions of the operands of a dot: of the indices of matrices, or where these have more elements than the operand of its own.
+    fn factors(&mut self, dot: InstrId, contraction: &Contraction, product: &Product) -> Factors {
+        let computation = self.computation;
+        let [left, right, _] = contraction.extents();
+        let mut window = None;
+        let sides = [(&contraction.lhs, left), (&contraction.rhs, right)].into_iter().zip(product.evaluations());
         let mut functions = [FunctionId(0); 2];
-        for (function, (operand, factor, extents, dimensions, times)) in functions.iter_mut().zip(sides) {
-            let map = indices(factor, extents, dimensions).map_err(|error| error.to_string())?;
+        for (function, ((Side { operand, indices, is_partial }, matrix), evaluations)) in
+            functions.iter_mut().zip(sides)
+        {
+            let operand = computation.instructions[dot].operands[*operand];
+            let (map, extents) = match is_partial {
+                true => {
+                    window = Some(indices.clone());
+                    let extents = leaf_extents(&computation.instructions[operand].shape);
+                    (identity(&extents), extents)
+                }
+                false => (indices.clone(), matrix.to_vec()),
+            };
             let root = Root { instruction: operand, map: map.clone() };
-            let evaluations = extents.iter().map(|extent| *extent as f64).product::<f64>() * times as f64;
             let reason = "it computes an operand of the sums".to_owned();
-            *function = self.add_function(root, extents.to_vec(), reason, evaluations);
+            *function = self.add_function(root, extents, reason, evaluations);
             let access = Access { function: *function, block: None, depth: 0, is_guarded: false, map };
             self.accesses[operand.index()].push(Counted { access, evaluations });
         }
-        Ok(functions)
+        let [lhs, rhs] = functions;
+        let results = (!contraction.is_in_order).then(|| contraction.results.clone());
+        Factors { dot, lhs, rhs, window, results }
     }
 }
 
@@ -208,26 +244,6 @@ struct Orders {
     known: BTreeMap<FunctionId, Option<IndexingMap>>,
 }
 
-/// From the indices `(o, r, c)` of sums to those of a dot.
-fn of_sums(computation: &Computation, dot: InstrId, product: &Product) -> Option<IndexingMap> {
-    let Contraction { lhs, .. } = Contraction::of(computation, dot)?;
-    let extents = leaf_extents(&computation.instructions[dot].shape);
-    let (batch, rows) = (lhs.batch.len(), lhs.batch.len() + lhs.free.len());
-    let mut results = vec![Expr::constant(0); extents.len()];
-    for (index, dimensions) in (0u32..).zip([0..batch, batch..rows, rows..extents.len()]) {
-        let mut stride: i64 = 1;
-        for dimension in dimensions.rev() {
-            let digit = Expr::dim(index).checked_floor_div(stride).ok()?;
-            results[dimension] = digit.checked_modulo(extents[dimension].max(1)).ok()?;
-            stride = stride.saturating_mul(extents[dimension]);
-        }
-    }
-    let Product { batch, rows, columns, .. } = *product;
-    let mut map = IndexingMap::of_extents(&[batch, rows, columns], &[], results).ok()?;
-    map.simplify();
-    Some(map)
-}
-
 /// Whether no dimension of as many elements as there are sums, in their order, is made of part of a side and of what lies beyond it: of some columns and a row, or of some rows and a matrix.
 fn keeps_sides(extents: &[i64], product: &Product) -> bool {
     let ends = [product.columns, product.columns.saturating_mul(product.rows)];
@@ -236,23 +252,6 @@ fn keeps_sides(extents: &[i64], product: &Product) -> bool {
         let first = stride;
         stride = stride.saturating_mul(*extent);
         first == 1 || ends.contains(&first) || !ends.iter().any(|end| first < *end && *end < stride)
-    })
-}
-
-/// Whether an index of elements is one of whole tiles with places in these: rows and columns are divided by themselves, and only by what divides a side of a tile, or is a multiple of it.
-fn is_of_tiles(index: &Expr, product: &Product) -> bool {
-    index.terms().iter().all(|term| {
-        let (argument, divisor) = match &term.atom {
-            Atom::Var(_) => return true,
-            Atom::FloorDiv(argument, divisor) | Atom::Mod(argument, divisor) => (argument, *divisor),
-        };
-        let lanes = i64::from(product.lanes);
-        let fits = |dimension: u32, side: i64, unit: i64| {
-            let is_divided = argument.variables().contains(&Var::Dim(dimension));
-            let is_alone = argument.terms().len() == 1 && argument.constant_term() == 0;
-            !is_divided || is_alone && (side % divisor == 0 || divisor % side == 0) && divisor % unit == 0
-        };
-        fits(1, product.tile[0], 1) && fits(2, product.tile[1], lanes) && is_of_tiles(argument, product)
     })
 }
 
@@ -271,25 +270,4 @@ fn types(computation: &Computation, dot: InstrId) -> Vec<Option<ElementType>> {
     let instruction = &computation.instructions[dot];
     let operands = instruction.operands.iter().map(|operand| &computation.instructions[*operand].shape);
     operands.chain([&instruction.shape]).map(|shape| shape.as_array().map(|array| array.element_type)).collect()
-}
-
-/// From the indices of a function of an operand to the operand's: each of the three is the row-major number of what some dimensions have.
-fn indices(
-    factor: &Factor,
-    extents: [i64; 3],
-    dimensions: [&Vec<usize>; 3],
-) -> Result<IndexingMap, weft_indexing::Error> {
-    let mut results = vec![Expr::constant(0); factor.extents.len()];
-    for (index, dimensions) in (0u32..).zip(dimensions) {
-        let mut stride: i64 = 1;
-        for dimension in dimensions.iter().rev() {
-            let extent = factor.extents[*dimension].max(1);
-            let digit = Expr::dim(index).checked_floor_div(stride)?;
-            results[*dimension] = digit.checked_modulo(extent)?;
-            stride = stride.saturating_mul(extent);
-        }
-    }
-    let mut map = IndexingMap::of_extents(&extents, &[], results)?;
-    map.simplify();
-    Ok(map)
 }

@@ -40,8 +40,16 @@ impl fmt::Display for PlanText<'_> {
         for (number, pass) in self.plan.passes.iter().enumerate() {
             self.pass(number, pass, f)?;
         }
-        for Factors { dot, lhs, rhs } in &self.plan.factors {
-            writeln!(f, "sums %{} of {} and {}", self.name(*dot), self.called(*lhs), self.called(*rhs))?;
+        for Factors { dot, lhs, rhs, window, results } in &self.plan.factors {
+            write!(f, "sums %{}", self.name(*dot))?;
+            if let Some(map) = results {
+                write!(f, "{}", Indices(map))?;
+            }
+            write!(f, " of {}", self.called(*lhs))?;
+            if let Some(map) = window {
+                write!(f, "{}", Indices(map))?;
+            }
+            writeln!(f, " and {}", self.called(*rhs))?;
         }
         for Tail { function, map } in &self.plan.tails {
             writeln!(f, "order of {}{}", self.called(*function), Indices(map))?;

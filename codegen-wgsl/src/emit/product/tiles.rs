@@ -3,7 +3,7 @@
 use super::super::entry::append;
 use super::{Emission, Results};
 use crate::elemental::zero;
-use crate::kernel::{Block, Condition, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement, Value};
+use crate::kernel::{Block, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement};
 use weft_affine::{Constraint, Error, Expr, Interval, Var};
 use weft_hlo::ir::{ArrayShape, ElementType};
 use weft_partition::Product;
@@ -40,8 +40,9 @@ impl Emission<'_> {
                         this.fill(operand, tiles[operand], [&first[operand], &begin], known, block)?;
                     }
                     block.statements.push(Statement::Barrier);
-                    let sums = this.looped(step, sums, known, block, |this, number, sums, _, block| {
-                        this.products_of_tiles(&own, tiles, number, sums, block)
+                    let sums = this.looped(step, sums, known, block, |this, number, sums, known, block| {
+                        let at = [&first[0], &begin];
+                        this.products_of_tiles(&own, (tiles, at), number, sums, known, block)
                     })?;
                     if !is_once || others > 0 {
                         block.statements.push(Statement::Barrier);
@@ -97,8 +98,9 @@ impl Emission<'_> {
     /// Whether an operand has side by side what is contracted.
     fn is_deep(&self, operand: usize) -> bool {
         let (function, depth) = [(self.factors.lhs, 2), (self.factors.rhs, 1)][operand];
-        let root = self.plan.function(function).roots.first();
-        let fastest = root.and_then(|root| root.map.results().last());
+        let root = self.plan.function(function).roots.first().map(|root| &root.map);
+        let map = self.factors.window.as_ref().filter(|_| operand == 0).or(root);
+        let fastest = map.and_then(|map| map.results().last());
         fastest.is_some_and(|fastest| fastest.variables().contains(&Var::Dim(depth)))
     }
 
@@ -109,29 +111,29 @@ impl Emission<'_> {
         let within =
             |(index, extent): (&Expr, i64)| Constraint { expr: index.clone(), bounds: Interval::of_extent(extent) };
         let tests: Vec<Constraint> = at.iter().zip(extents).map(within).collect();
-        let open = known.open(&tests);
+        let mut open = known.open(&tests);
         let [along, number] = at;
         let beside = self.place.beside.clone();
         let indices = if operand == 0 { [beside, along, number] } else { [beside, number, along] };
-        if open.is_empty() {
-            return Ok(self.factor(operand, indices, known, block));
+        if operand == 0 {
+            open.extend(self.open(&indices, &known.when(&open))?);
         }
-        let mut then = Block::default();
-        then.results = vec![self.factor(operand, indices, &known.when(&open), &mut then)];
-        let value = self.values.push(Value::scalar("element", self.ty));
-        let otherwise = Block { statements: Vec::new(), results: vec![Operand::Constant(zero(self.ty))] };
-        let condition = Condition::Indices(open);
-        block.statements.push(Statement::If { values: vec![value], condition, then, otherwise });
-        Ok(Operand::Value(value))
+        let nothing = self.zeros(1);
+        let elements = self.where_holds(open, nothing.clone(), known, block, |this, _, known, block| {
+            Ok(vec![this.factor(operand, indices, known, block)?])
+        })?;
+        Ok(elements.into_iter().chain(nothing).next().unwrap_or(Operand::Constant(zero(self.ty))))
     }
 
-    /// Adds the products of a number, of elements of the tiles.
+    /// Adds the products of a number, of elements of the tiles, which begin with a row and a number. What a window does not cover is zero there, which makes no difference to sums of integers; of floats
+    /// the other operand may be none.
     fn products_of_tiles(
         &mut self,
         own: &Results,
-        tiles: [MemoryId; 2],
+        (tiles, [first, begin]): ([MemoryId; 2], [&Expr; 2]),
         number: &Expr,
         sums: Vec<Operand>,
+        known: &Known,
         block: &mut Block,
     ) -> Result<Vec<Operand>, Error> {
         let [rows, columns] = own.counts;
@@ -146,6 +148,22 @@ impl Emission<'_> {
             let op = ScalarOp::Extract { memory: tiles[0], indices: vec![number.clone(), row] };
             lhs.push(self.define(self.ty, op, "lhs", block));
         }
-        Ok(self.add_products(sums, &lhs, &rhs, block))
+        let mut sums = sums.into_iter();
+        let mut added = Vec::new();
+        for (row, lhs) in (0..rows).zip(lhs) {
+            let before = (&mut sums).take(rhs.len()).collect();
+            let open = match self.ty.is_float() {
+                true => {
+                    let [row, _] = self.at(own, row, 0)?;
+                    let (row, number) = (first.checked_add(&row)?, begin.checked_add(number)?);
+                    self.open(&[self.place.beside.clone(), row, number], known)?
+                }
+                false => Vec::new(),
+            };
+            added.extend(self.where_holds(open, before, known, block, |this, before, _, block| {
+                Ok(this.add_products(before, &[lhs], &rhs, block))
+            })?);
+        }
+        Ok(added)
     }
 }

@@ -331,7 +331,8 @@ impl Writes<'_> {
         };
         let memory = &self.kernel.memories[*memory];
         let lanes = i64::from(Kernel::operand_lanes(&self.kernel.entry, *value));
-        let position = row_major(memory, indices)?;
+        // The digits of a number that dimensions divide come together again.
+        let position = known.simplified(&row_major(memory, indices)?);
         let Some(packed) = &memory.packed else { return Some((position, lanes)) };
         let per_word = i64::from(memory.per_word());
         let first = position.checked_mul(per_word).ok()?;

@@ -12,10 +12,10 @@ use weft_hlo::ir::{Computation, ElementType, InstrId, Op};
 ///
 /// Results are numbered `(o * rows + r) * columns + c`, as the dot has them: batch dimensions, those of the left operand, those of the right. The left operand is
 /// read at `(o, r, k)` and the right one at `(o, k, c)`, where `k` runs over what is contracted, row-major in the order in which the dot names its dimensions. What these are of a
-/// convolution is said by its plan ([`Factors`](crate::Factors)): `k` runs over the window, then over the features of the input, and where the window covers no element a product is that of zero.
+/// convolution is said by its plan ([`Factors`](crate::Factors)): `k` runs over the window, then over the features of the input, and where the window covers no element there is no product.
 ///
-/// Products are added in the order of `k`, those of a [stretch](Product::stretch) from zero, and the sums of the stretches in their order; an invocation whose subgroup reads together adds those of a
-/// [step](Product::step) first, and then their sum to that of the stretch. So rounding errors of a sum are those of about `2 sqrt(depth)` additions in a row, or of no more than 136 in the latter
+/// Products are added in the order of `k`, those of a [stretch](Product::stretch) from zero, and the sums of the stretches in their order; an invocation whose subgroup reads together, or that
+/// reads for itself by a [window](crate::Factors::window), adds those of a [step](Product::step) first, and then their sum to that of the stretch. So rounding errors of a sum are those of about `2 sqrt(depth)` additions in a row, or of no more than 136 in the latter
 /// case, and not of `depth` (blocked summation: Higham, "Accuracy and Stability of Numerical Algorithms", chapter 4).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Product {

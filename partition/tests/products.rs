@@ -194,3 +194,47 @@ fn convolutions_go_through_tiles() {
         }
     }
 }
+
+/// Fusing takes time by the number of products: of those of a chain with own matrices and with one, and of those of one matrix.
+#[test]
+fn fusing_takes_time_by_the_number_of_products() {
+    let dot = |name: &str, operands: &str| {
+        format!("{name} = f32[16,16] dot({operands}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n")
+    };
+    let layer = |number: usize, matrix: &str| {
+        let next = number + 1;
+        let product = dot(&format!("d{number}"), &format!("x{number}, {matrix}"));
+        format!("{product}t{number} = f32[16,16] add(d{number}, b)\nx{next} = f32[16,16] tanh(t{number})\n")
+    };
+    let matrix = |number: usize| format!("w{number} = f32[16,16] parameter({})\n", number + 2);
+    let begin = "x0 = f32[16,16] parameter(0)\nb = f32[16,16] parameter(1)\n";
+    let chain = |count: usize| {
+        let layers: String = (0..count).map(|number| matrix(number) + &layer(number, &format!("w{number}"))).collect();
+        format!("{begin}{layers}ROOT r = f32[16,16] negate(x{count})")
+    };
+    let unrolled = |count: usize| {
+        let layers: String = (0..count).map(|number| layer(number, "w0")).collect();
+        format!("{begin}{}{layers}ROOT r = f32[16,16] negate(x{count})", matrix(0))
+    };
+    let beside = |count: usize| {
+        let products: String =
+            (0..count).map(|number| matrix(number) + &dot(&format!("d{number}"), &format!("x0, w{number}"))).collect();
+        let results: Vec<String> = (0..count).map(|number| format!("d{number}")).collect();
+        let shapes = vec!["f32[16,16]"; count].join(", ");
+        format!("{begin}{products}ROOT r = ({shapes}) tuple({})", results.join(", "))
+    };
+    let target = Target::preset("discrete").unwrap();
+    let seconds = |body: String| {
+        let module = read(&body);
+        let began = std::time::Instant::now();
+        fuse(&module, &target).unwrap();
+        began.elapsed().as_secs_f64()
+    };
+    let programs: [(&str, &dyn Fn(usize) -> String); 3] =
+        [("chain", &chain), ("unrolled", &unrolled), ("beside", &beside)];
+    for (name, program) in programs {
+        let (few, many) = (seconds(program(25)), seconds(program(250)));
+        eprintln!("{name}: {few} s for 25 products, {many} s for 250");
+        assert!(many < 40.0 * few.max(0.005), "{name}: {few} s for 25 products, {many} s for 250");
+    }
+}

@@ -294,11 +294,11 @@ impl<'e> Emission<'e> {
         Ok(known.open(&domain))
     }
 
-    /// Appends what replaces sums where tests hold; elsewhere these stay.
+    /// Appends what replaces values of a name where tests hold; elsewhere these stay.
     fn where_holds(
         &mut self,
         open: Vec<Constraint>,
-        sums: Vec<Operand>,
+        (name, sums): (&str, Vec<Operand>),
         known: &Known,
         block: &mut Block,
         emit: impl FnOnce(&mut Self, Vec<Operand>, &Known, &mut Block) -> Result<Vec<Operand>, Error>,
@@ -311,7 +311,7 @@ impl<'e> Emission<'e> {
         }
         let mut then = Block::default();
         then.results = emit(self, sums.clone(), &known.when(&open), &mut then)?;
-        let values = self.named("sum", sums.len());
+        let values = self.named(name, sums.len());
         let results = values.iter().copied().map(Operand::Value).collect();
         let otherwise = Block { statements: Vec::new(), results: sums };
         block.statements.push(Statement::If { values, condition: Condition::Indices(open), then, otherwise });

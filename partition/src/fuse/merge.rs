@@ -19,12 +19,15 @@ use crate::access::element_count;
 use crate::arenas::Bindings;
 use crate::cost::Budget;
 use crate::legal::{Support, supports};
-use crate::plan::Emitter;
+use crate::plan::{Emitter, MOST_SUMS};
 use crate::scattered::written_in_place;
 use kernel::Kernel;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Module, Op, Scalar};
+
+/// Kernels around sums of products that read what another one reads, which are tried with this one at most.
+const MOST_NEAR: usize = 16;
 
 /// Why nothing is done with a kernel that is none any more.
 const PART_OF_ANOTHER: &str = "one of them is part of another";
@@ -205,6 +208,7 @@ impl Merging<'_> {
             let is_apart = state.products > 0 && other_state.reduces || other_state.products > 0 && state.reduces;
             fits && !is_apart
                 && kinds.contains(kind)
+                && state.products + other_state.products <= MOST_SUMS
                 && (other_state.space == state.space || is_of_results)
                 && *other != number
                 && !tried.contains(other)
@@ -215,10 +219,10 @@ impl Merging<'_> {
             // The nearest before this one: of many that read a value each finds the next.
             self.readers.get(input)?.range(..number).next_back()
         });
-        // Sums of products of which all read one matrix.
+        // Sums of products of which all read one matrix, those that are near.
         let products = group.inputs.iter().filter(|_| state.products > 0).flat_map(|input| {
             let readers = self.readers.get(input).into_iter().flat_map(|readers| readers.range(..number).rev());
-            readers.filter(|other| self.states[**other].products > 0)
+            readers.take(MOST_NEAR).filter(|other| self.states[**other].products > 0)
         });
         producers.chain(siblings.chain(products).map(|it| (Move::Sibling, *it))).find(is_like)
     }

@@ -5,8 +5,7 @@ use crate::access::is_loop;
 use crate::cost::{operation_cost, weight};
 use crate::hero::HeroKind;
 use crate::product::Product;
-use weft_hlo::ir::ArenaId;
-use weft_hlo::ir::{Computation, InstrId, Op};
+use weft_hlo::ir::{ArenaId, Computation, InstrId, Op};
 
 /// The sums of products of a program that have tiles, and what it takes to compute values in them.
 pub(super) struct Prologues {

@@ -24,6 +24,7 @@ use weft_indexing::IndexingMap;
 use planner::Planner;
 pub(crate) use planner::{Placement, place};
 pub use product::Factors;
+pub(crate) use product::MOST_SUMS;
 pub use reduced::Rows;
 pub use update_slice::Update;
 

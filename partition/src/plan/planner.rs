@@ -3,7 +3,7 @@
 use super::reduced::Refused;
 use super::update_slice::{Candidate, candidates};
 use super::windowed::Loaded;
-use super::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Update, leaf_extents, roots};
+use super::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, leaf_extents, roots};
 use crate::Target;
 use crate::access::{
     Access, Counted, element_count, identity, is_bitcast, is_identity, is_long, loop_rounds, operand_access, read_map,
@@ -80,7 +80,7 @@ pub(super) struct Planner<'m> {
     names: UniqueNames,
     pub(super) functions: Vec<Function>,
     /// The functions that tell where updates start, and the instructions that they compute.
-    starts: Vec<(InstrId, FunctionId)>,
+    pub(super) starts: Vec<(InstrId, FunctionId)>,
     pub(super) homes: Vec<Option<Counted>>,
     pub(super) accesses: Vec<Vec<Counted>>,
     pub(super) reads: Vec<Vec<Read>>,
@@ -409,55 +409,6 @@ impl<'m> Planner<'m> {
         Ok(outputs)
     }
 
-    /// One function for each group of updates of the same extents, and one for each instruction that yields where some start.
-    fn add_updates(&mut self, candidates: &[Candidate]) -> Vec<Update> {
-        let computation = self.computation;
-        let mut updates: Vec<Update> = Vec::new();
-        for Candidate { root, operand, update, map, scattered } in candidates {
-            let extents = leaf_extents(&computation.instructions[*update].shape);
-            let evaluations = element_count(&computation.instructions[*update].shape);
-            let identity = identity(&extents);
-            let own = Root { instruction: *update, map: identity.clone() };
-            let same = updates.iter().map(|update| update.function);
-            let same = same.into_iter().find(|id| self.functions[id.0 as usize].extents == extents);
-            let function = match same {
-                Some(function) => {
-                    self.functions[function.0 as usize].roots.push(own);
-                    function
-                }
-                None => self.add_function(own, extents, "it computes an update".to_owned(), evaluations),
-            };
-            let access = Access { function, block: None, depth: 0, is_guarded: false, map: identity };
-            self.accesses[update.index()].push(Counted { access, evaluations });
-            let (root, operand, map, scattered) = (*root, *operand, map.clone(), *scattered);
-            updates.push(Update { root, operand, function, map, scattered });
-        }
-        for update in &updates {
-            for variable in update.map.runtime() {
-                let owner = variable.owner().and_then(|owner| usize::try_from(owner.0).ok()).map(InstrId::from_index);
-                let Some(owner) = owner.filter(|owner| owner.index() < computation.instructions.len()) else {
-                    continue;
-                };
-                let is_known = self.starts.iter().any(|(start, _)| *start == owner);
-                let is_parameter = matches!(computation.instructions[owner].op, Op::Parameter { .. });
-                if is_known || is_parameter || self.splats[owner.index()].is_some() {
-                    continue;
-                }
-                let extents = leaf_extents(&computation.instructions[owner].shape);
-                let map = identity(&extents);
-                let root = Root { instruction: owner, map };
-                // Every invocation needs to know.
-                let evaluations = self.functions[update.function.0 as usize].evaluations;
-                let function =
-                    self.add_function(root, extents, "it tells where an update starts".to_owned(), evaluations);
-                let start = self.of_function(function);
-                self.accesses[owner.index()].push(start);
-                self.starts.push((owner, function));
-            }
-        }
-        updates
-    }
-
     pub(super) fn visit(&mut self, id: InstrId, outputs: &[FunctionId]) -> Result<(), Diagnostics> {
         let computation = self.computation;
         let instruction = &computation.instructions[id];
@@ -520,7 +471,7 @@ impl<'m> Planner<'m> {
     }
 
     /// The indices of a function.
-    fn of_function(&self, function: FunctionId) -> Counted {
+    pub(super) fn of_function(&self, function: FunctionId) -> Counted {
         let Function { extents, evaluations, .. } = &self.functions[function.0 as usize];
         let access = Access { function, block: None, depth: 0, is_guarded: false, map: identity(extents) };
         Counted { access, evaluations: *evaluations }

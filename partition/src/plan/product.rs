@@ -14,7 +14,7 @@ use weft_hlo::ir::{ArenaId, Computation, ElementType, InstrId, Op};
 use weft_indexing::{IndexingMap, Limits};
 
 /// Sums of products that a kernel is shaped around, at most.
-const MOST_SUMS: usize = 8;
+pub(crate) const MOST_SUMS: usize = 8;
 
 /// A sum of products that a kernel is shaped around.
 #[derive(Clone, Debug, PartialEq)]

@@ -122,7 +122,7 @@ impl Emission<'_> {
             let [row, _] = self.at(results, row, 0)?;
             let before = (&mut sums).take(usize::try_from(columns).unwrap_or(0)).collect();
             let open = self.open(&[beside.clone(), row.clone(), first.clone()], known)?;
-            added.extend(self.where_holds(open, before, known, block, |this, before, known, block| {
+            added.extend(self.where_holds(open, ("sum", before), known, block, |this, before, known, block| {
                 let lhs = this.along(&row, (first, count), known, block)?;
                 Ok(this.add_row(before, &lhs, &rhs, block))
             })?);

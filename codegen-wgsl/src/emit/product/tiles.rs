@@ -119,9 +119,10 @@ impl Emission<'_> {
             open.extend(self.open(&indices, &known.when(&open))?);
         }
         let nothing = self.zeros(1);
-        let elements = self.where_holds(open, nothing.clone(), known, block, |this, _, known, block| {
-            Ok(vec![this.factor(operand, indices, known, block)?])
-        })?;
+        let elements =
+            self.where_holds(open, ("element", nothing.clone()), known, block, |this, _, known, block| {
+                Ok(vec![this.factor(operand, indices, known, block)?])
+            })?;
         Ok(elements.into_iter().chain(nothing).next().unwrap_or(Operand::Constant(zero(self.ty))))
     }
 
@@ -160,7 +161,7 @@ impl Emission<'_> {
                 }
                 false => Vec::new(),
             };
-            added.extend(self.where_holds(open, before, known, block, |this, before, _, block| {
+            added.extend(self.where_holds(open, ("sum", before), known, block, |this, before, _, block| {
                 Ok(this.add_products(before, &[lhs], &rhs, block))
             })?);
         }

@@ -5,6 +5,7 @@
 
 use super::super::group::Group;
 use super::{Comparison, Diagnostics, Kernel, Merging, Move, PART_OF_ANOTHER};
+use crate::plan::MOST_SUMS;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::ir::{ArenaId, InstrId, Op};
 
@@ -31,6 +32,7 @@ impl Merging<'_> {
                     continue;
                 }
                 if let Some(first) = first.get(&kind).copied()
+                    && self.states[first].products + self.states[number].products <= MOST_SUMS
                     && self.consider(Move::Horizontal, first, number)?
                 {
                     continue;

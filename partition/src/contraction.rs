@@ -252,7 +252,7 @@ impl Convolution {
         let indices = self.places(places).and_then(|at| self.with(at, Some(&Expr::dim(COLUMN)))).map_err(told)?;
         let mut results = IndexingMap::of_extents(&[batch, rows, columns], &[], indices).map_err(told)?;
         results.simplify();
-        let is_in_order = *groups == 1 && places.batch.is_empty();
+        let is_in_order = *groups == 1 && extents[self.of_features + 1..].iter().all(|extent| *extent == 1);
         let (lhs, rhs) = (Side::new(0, input, left), Side::new(1, kernel, right));
         Ok(Contraction { batch, rows, columns, depth, run, line, lhs, rhs, results, is_in_order })
     }

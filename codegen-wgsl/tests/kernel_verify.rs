@@ -495,6 +495,13 @@ fn several_statements_write_the_parts_of_a_result() {
     assert_eq!(write(&format!("{whole} {tail}")), good);
     let unknown = "%y: that every element is written once is not known: several statements write it".to_owned();
     assert_eq!(write(&format!("{whole} else {{ store %y[d1 * 4], f32 1.0 }}")).1, [unknown]);
+    // What dimensions divide is one number again.
+    let column =
+        |column: i64| format!("store %y[(d1 * 4 + {column}) floordiv 13, (d1 * 4 + {column}) mod 13], f32 1.0");
+    let tile: Vec<String> = (0..4).map(column).collect();
+    let rest = "else { store %y[1, 11], f32 1.0 store %y[1, 12], f32 1.0 }";
+    let divided = format!("if d1 in [0, 5] {{ {} }} {rest}", tile.join(" "));
+    assert_eq!(entry("out %y: f32[2, 13]", "", "[1] threads 7", &divided), good);
 }
 
 #[test]

@@ -81,6 +81,15 @@ fn check(name: &str, body: &str, schedule: Schedule, shape: &str, reads: u32) {
     }
 }
 
+/// As [`check`], of programs that read some elements not at all.
+fn written_once(name: &str, body: &str, schedule: Schedule, shape: &str) {
+    let (found, counts) = run(&format!("HloModule m\nENTRY main {{\n{body}\n}}"), schedule);
+    assert_eq!(found, shape, "{schedule} {name}");
+    for counted in counts.iter().flatten().filter(|counted| counted.name.ends_with("_out")) {
+        assert!(counted.written.iter().all(|times| *times == 1), "{schedule} {name}: {:?}", counted.written);
+    }
+}
+
 #[test]
 fn transpositions_read_and_write_once() {
     for (name, from, to, by, shape) in [
@@ -121,6 +130,60 @@ fn products_write_once() {
     ] {
         let body = format!("x = {lhs} parameter(0)\ny = {rhs} parameter(1)\nROOT d = {result} dot(x, y), {numbers}");
         Schedule::ALL.into_iter().for_each(|schedule| check(name, &body, schedule, "products", 33));
+    }
+}
+
+/// Each result of a convolution once, in whatever order its dimensions are.
+#[test]
+fn convolutions_write_once() {
+    for (name, input, kernel, result, labels, rest) in [
+        (
+            "features minor",
+            "f32[2,9,14,8]",
+            "f32[3,3,8,20]",
+            "f32[2,9,14,20]",
+            "b01f_01io->b01f",
+            "size=3x3 pad=1_1x1_1}",
+        ),
+        (
+            "places minor",
+            "f32[2,8,9,11]",
+            "f32[20,8,3,3]",
+            "f32[2,20,5,6]",
+            "bf01_oi01->bf01",
+            "size=3x3 stride=2x2 pad=1_1x1_1}",
+        ),
+        ("cropped", "s32[3,8,23]", "s32[4,8,2]", "s32[3,4,17]", "bf0_oi0->bf0", "size=2 pad=-2_-3}"),
+        (
+            "groups",
+            "f32[2,7,6,12]",
+            "f32[2,3,4,24]",
+            "f32[2,7,6,24]",
+            "b01f_01io->b01f",
+            "size=2x3 pad=0_1x1_1}, feature_group_count=3",
+        ),
+        (
+            "groups of the batch",
+            "f32[6,9,8]",
+            "f32[3,8,12]",
+            "f32[2,9,12]",
+            "b0f_0io->b0f",
+            "size=3 pad=1_1}, batch_group_count=3",
+        ),
+        (
+            "apart",
+            "f32[2,5,6,8]",
+            "f32[3,3,8,8]",
+            "f32[2,10,12,8]",
+            "b01f_01io->b01f",
+            "size=3x3 pad=1_2x1_2 lhs_dilate=2x2}",
+        ),
+    ] {
+        let body = format!(
+            "x = {input} parameter(0)\ny = {kernel} parameter(1)\n\
+             ROOT d = {result} convolution(x, y), window={{{rest}, dim_labels={labels}"
+        );
+        Schedule::ALL.into_iter().for_each(|schedule| written_once(name, &body, schedule, "products"));
     }
 }
 

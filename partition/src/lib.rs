@@ -27,6 +27,7 @@ mod access;
 mod arenas;
 mod associative;
 mod completed;
+mod contraction;
 mod cost;
 mod elementwise;
 mod estimate;

@@ -11,6 +11,7 @@ mod grouping;
 mod joined;
 mod merge;
 mod plan;
+mod products;
 mod reduced;
 mod rewritten;
 mod scans;

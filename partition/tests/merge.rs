@@ -160,11 +160,11 @@ fn what_several_kernels_need_is_computed_in_each_where_that_takes_less_time() {
     assert!(more.candidates.iter().any(|one| one.kind == Move::IntoUsers), "{:?}", more.candidates);
 }
 
-/// The sum of all is needed between the two, which read the same.
+/// Windows of all are needed between the two, which read the same.
 #[test]
 fn what_is_needed_in_between_keeps_kernels_apart() {
     let body = "x = f32[64,64] parameter(0)\nzero = f32[] constant(0)\np = f32[64,64] exponential(x)\n\
-        w = f32[64,64] dot(p, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n\
+        w = f32[64,64] reduce-window(p, zero), window={size=3x3 pad=1_1x1_1}, to_apply=sum\n\
         q = f32[64,64] subtract(x, w)\nROOT r = (f32[64,64], f32[64,64]) tuple(p, q)";
     let apart = fused(body, &desktop());
     assert_eq!(kernels(&apart), 3, "{:#?}", apart.decisions);

@@ -101,6 +101,26 @@ fn partitions_are_structured() {
     assert_eq!((&log["members"][0]["operation"], &log["members"][0]["shape"]), (&"log".into(), &"f32[20,20]".into()));
 }
 
+/// All of the tiles of sums of products, of what they are the sums, and in which order results have them.
+#[test]
+fn products_are_structured() {
+    let text = "HloModule m\nENTRY e {\n  x = f32[8,32,16] parameter(0)\n  y = f32[8,16,64] parameter(1)\n  \
+                d = f32[8,32,64] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, \
+                rhs_contracting_dims={1}\n  ROOT t = f32[32,8,64] transpose(d), dimensions={1,0,2}\n}\n";
+    let output = fed(&["partition", "-", "--target", "discrete", "--format", "json"], text);
+    let value: Value = serde_json::from_str(&stdout(&output)).expect("the output is JSON");
+    let emitter = &value["fusions"][0]["emitter"];
+    let told = |name: &str| &emitter[name];
+    assert_eq!((told("name"), told("shared"), told("members")), (&"product".into(), &true.into(), &1.into()));
+    assert_eq!((told("lanes"), told("space")), (&4.into(), &serde_json::json!([8, 32, 16, 64])), "{emitter}");
+    assert_eq!(
+        told("sums"),
+        &serde_json::json!([{ "instruction": "d", "lhs": "x", "rhs": "y", "window": null, "results": null }])
+    );
+    let map = "(d0, d1, d2) -> (d1, d0, d2), domain: d0 in [0, 7], d1 in [0, 31], d2 in [0, 63]";
+    assert_eq!(told("orders"), &serde_json::json!([{ "function": "t", "map": map }]));
+}
+
 /// What has no kernel yet is shown with the reason, and refused by no command that only looks.
 #[test]
 fn a_loop_that_is_one_kernel_is_shown() {

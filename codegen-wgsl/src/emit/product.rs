@@ -8,13 +8,15 @@ use super::loop_emitter::{Launched, Output};
 use super::loops::sum_type;
 use crate::elemental::{element_type, zero};
 use crate::kernel::{
-    Block, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Statement, Value, ValueId,
+    Block, Condition, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Statement, Value,
+    ValueId,
 };
 use crate::lower::indices_at;
 use crate::wgsl::Names;
 use tiles::add_tile;
-use weft_affine::{Constraint, Error, Expr, Interval};
-use weft_hlo::ir::{Arena, ArenaId, BinaryOp, Computation, ElementType};
+use weft_affine::{Constraint, Error, Expr, Interval, Var};
+use weft_hlo::ir::{Arena, ArenaId, BinaryOp, Computation, ElementType, InstrId};
+use weft_indexing::IndexingMap;
 use weft_partition::{Factors, FusionPlan, Product, Target, TileOwner};
 
 /// The tiles of both operands, where workgroups have some.
@@ -25,7 +27,7 @@ pub(super) fn add_product_tiles(
     memories: &mut Arena<MemoryId, Memory>,
     names: &mut Names,
 ) -> Option<[MemoryId; 2]> {
-    let factors = plan.factors().filter(|_| product.tiles == TileOwner::Workgroup)?;
+    let factors = plan.factors().first().filter(|_| product.tiles == TileOwner::Workgroup)?;
     let ty = sum_type(computation, factors.dot);
     Some(["lhs.tile", "rhs.tile"].map(|name| names.take(name)).into_iter().enumerate().fold(
         [MemoryId::from_index(0); 2],
@@ -52,7 +54,7 @@ pub(super) fn product_entry(
     extents.push(product.places());
     let (parameters, values, body) = (Vec::new(), Arena::new(), Block::default());
     let mut entry = Function { name: "entry".to_owned(), parameters, values, body, extents };
-    let Some(factors) = plan.factors().filter(|_| !entry.extents.contains(&0)) else {
+    let Some(factors) = plan.factors().first().filter(|_| !entry.extents.contains(&0)) else {
         return Ok(Launched { entry, windows: 1 });
     };
     let known = Known::new(&entry.extents);
@@ -127,6 +129,14 @@ struct Emission<'e> {
 
 /// What appends statements for results of an invocation.
 type Emit<'f, 'e> = &'f mut dyn FnMut(&mut Emission<'e>, &Results, &Known, &mut Block) -> Result<(), Error>;
+
+/// An expression of the indices of matrices, of these.
+fn at_indices(expr: &Expr, indices: &[Expr]) -> Result<Expr, Error> {
+    expr.substitute(|variable| match variable {
+        Var::Dim(index) => indices.get(index as usize).cloned(),
+        _ => None,
+    })
+}
 
 /// A function of the plan, as one of the kernel.
 fn of_kernel(function: weft_partition::FunctionId) -> FunctionId {
@@ -260,17 +270,63 @@ impl<'e> Emission<'e> {
         }
     }
 
-    /// An element of an operand, in the type of sums, by the indices of its function.
-    fn factor(&mut self, operand: usize, indices: [Expr; 3], known: &Known, block: &mut Block) -> Operand {
+    /// An element of the matrices of an operand, in the type of sums, that a window covers if there is one.
+    fn factor(
+        &mut self,
+        operand: usize,
+        indices: [Expr; 3],
+        known: &Known,
+        block: &mut Block,
+    ) -> Result<Operand, Error> {
         let (function, name) = [(self.factors.lhs, "lhs"), (self.factors.rhs, "rhs")][operand];
+        let indices = match self.factors.window.as_ref().filter(|_| operand == 0) {
+            None => indices.to_vec(),
+            Some(window) => {
+                let own = window.results().iter().map(|index| at_indices(index, &indices));
+                own.collect::<Result<Vec<_>, Error>>()?
+            }
+        };
         let indices = indices.iter().map(|index| known.simplified(index)).collect();
         let elements = self.call(of_kernel(function), indices, Vec::new(), name, block);
         let from =
             Kernel::result_types(&self.functions[of_kernel(function)]).first().map_or(self.ty, |ty| ty.element_type);
-        match elements.first() {
+        Ok(match elements.first() {
             Some(element) => self.converted(*element, from, self.ty, name, block),
             None => Operand::Constant(zero(self.ty)),
+        })
+    }
+
+    /// What has to be tested still of the indices `(o, r, k)` of an element of the left matrices for a window to cover one of the operand.
+    fn open(&self, indices: &[Expr; 3], known: &Known) -> Result<Vec<Constraint>, Error> {
+        let mut domain = Vec::new();
+        for Constraint { expr, bounds } in self.factors.domain() {
+            domain.push(Constraint { expr: known.simplified(&at_indices(&expr, indices)?), bounds });
         }
+        Ok(known.open(&domain))
+    }
+
+    /// Appends what replaces values of a name where tests hold; elsewhere these stay.
+    fn where_holds(
+        &mut self,
+        open: Vec<Constraint>,
+        (name, sums): (&str, Vec<Operand>),
+        known: &Known,
+        block: &mut Block,
+        emit: impl FnOnce(&mut Self, Vec<Operand>, &Known, &mut Block) -> Result<Vec<Operand>, Error>,
+    ) -> Result<Vec<Operand>, Error> {
+        if open.is_empty() {
+            return emit(self, sums, known, block);
+        }
+        if open.iter().any(|test| test.bounds.is_empty()) {
+            return Ok(sums);
+        }
+        let mut then = Block::default();
+        then.results = emit(self, sums.clone(), &known.when(&open), &mut then)?;
+        let values = self.named(name, sums.len());
+        let results = values.iter().copied().map(Operand::Value).collect();
+        let otherwise = Block { statements: Vec::new(), results: sums };
+        block.statements.push(Statement::If { values, condition: Condition::Indices(open), then, otherwise });
+        Ok(results)
     }
 
     fn call(
@@ -330,23 +386,39 @@ impl<'e> Emission<'e> {
         Ok(())
     }
 
-    /// Stores what is computed of the sums, of rows of so many.
+    /// Stores what is computed of the sums of the dots so far, of rows of so many, and of no others.
     fn store(
         &mut self,
         results: &Results,
-        (sums, stride): (&[Operand], i64),
+        (sums, stride): (&[Vec<Operand>], i64),
         known: &Known,
         block: &mut Block,
     ) -> Result<(), Error> {
         let [rows, columns] = results.counts;
         for row in 0..rows {
             for column in 0..columns {
-                let sum = usize::try_from(row * stride + column).ok().and_then(|place| sums.get(place));
-                if let Some(sum) = sum {
-                    let at = self.at(results, row, column)?;
-                    self.stored(&at, *sum, known, block)?;
-                }
+                let of = |sums: &Vec<Operand>| sums.get(usize::try_from(row * stride + column).ok()?).copied();
+                let sums: Vec<Operand> = sums.iter().filter_map(of).collect();
+                let at = self.at(results, row, column)?;
+                self.stored(&at, &sums, known, block)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Sums of one dot after the other, each told how many there are still.
+    fn each_sum(
+        &mut self,
+        mut sums: impl FnMut(&mut Self, usize, &mut Block) -> Result<Vec<Operand>, Error>,
+        mut store: impl FnMut(&mut Self, &[Vec<Operand>], &mut Block) -> Result<(), Error>,
+        block: &mut Block,
+    ) -> Result<(), Error> {
+        let all = self.plan.factors();
+        let mut known = Vec::with_capacity(all.len());
+        for (number, factors) in all.iter().enumerate() {
+            self.factors = factors;
+            known.push(sums(self, all.len() - 1 - number, block)?);
+            store(self, &known, block)?;
         }
         Ok(())
     }
@@ -378,36 +450,82 @@ impl<'e> Emission<'e> {
         Ok(indices)
     }
 
-    /// Stores what is computed of one sum.
-    fn stored(&mut self, at: &[Expr; 2], sum: Operand, known: &Known, block: &mut Block) -> Result<(), Error> {
-        let dot = self.factors.dot;
-        let sum = self.converted(sum, self.ty, element_type(&self.computation.instructions[dot]), "sum", block);
-        for output in self.outputs {
+    /// As [`indices`](Self::indices), of an element of a function of outputs, which may have another order.
+    fn indices_of(
+        &self,
+        function: FunctionId,
+        at: &[Expr; 2],
+        extents: &[i64],
+        known: &Known,
+    ) -> Result<Vec<Expr>, Error> {
+        let tail = self.plan.tails().iter().find(|tail| of_kernel(tail.function) == function);
+        let of_map = |map: &IndexingMap, indices: &[Expr]| {
+            let own = map.results().iter().map(|index| Ok(known.simplified(&at_indices(index, indices)?)));
+            own.collect::<Result<Vec<_>, Error>>()
+        };
+        let sum = match (&self.factors.results, tail) {
+            (None, None) => return self.indices(at, extents, known),
+            (None, Some(_)) => {
+                let dot = self.computation.instructions[self.factors.dot].shape.as_array();
+                self.indices(at, dot.map_or(&[], |dot| &dot.extents), known)?
+            }
+            (Some(results), _) => of_map(results, &[self.place.beside.clone(), at[0].clone(), at[1].clone()])?,
+        };
+        let own = tail.map_or(Ok(sum.clone()), |tail| of_map(&tail.map, &sum))?;
+        let function = &self.functions[function].extents;
+        if function == extents {
+            return Ok(own);
+        }
+        let mut position = Expr::constant(0);
+        for (index, extent) in own.iter().zip(function) {
+            position = position.checked_mul(*extent)?.checked_add(index)?;
+        }
+        Ok(indices_at(&position, extents)?.iter().map(|index| known.simplified(index)).collect())
+    }
+
+    /// Stores what is computed of one sum of each dot so far, where the last is needed.
+    fn stored(&mut self, at: &[Expr; 2], sums: &[Operand], known: &Known, block: &mut Block) -> Result<(), Error> {
+        let all = self.plan.factors();
+        let place = |id: InstrId| all.iter().position(|factors| factors.dot == id);
+        let is_next = |output: &Output| {
             let planned = &self.plan.functions()[output.function.index()];
-            let is_sum = planned.members.is_empty() && planned.roots.iter().all(|root| root.instruction == dot);
+            let last = planned.given.iter().filter_map(|given| place(*given)).max().unwrap_or(0);
+            last + 1 == sums.len()
+        };
+        for output in self.outputs.iter().filter(|output| is_next(output)) {
+            let planned = &self.plan.functions()[output.function.index()];
+            let roots: Vec<Option<usize>> = planned.roots.iter().map(|root| place(root.instruction)).collect();
+            let is_sum = planned.members.is_empty() && roots.iter().all(Option::is_some);
             let elements = if is_sum {
-                vec![sum; planned.roots.len()]
+                roots.into_iter().flatten().map(|place| self.sum(sums, place, block)).collect()
             } else {
                 let mut arguments = Vec::new();
                 for given in &planned.given {
-                    let home =
-                        self.plan.home(*given).map(|(function, _)| of_kernel(function)).filter(|_| *given != dot);
-                    match home {
-                        Some(function) => {
-                            let at = self.indices(at, &self.functions[function].extents, known)?;
+                    match (place(*given), self.plan.home(*given)) {
+                        (Some(place), _) => arguments.push(self.sum(sums, place, block)),
+                        (None, Some((function, _))) => {
+                            let function = of_kernel(function);
+                            let extents = &self.functions[function].extents;
+                            let at = self.indices_of(output.function, at, extents, known)?;
                             arguments.extend(self.call(function, at, Vec::new(), "given", block));
                         }
-                        None => arguments.push(sum),
+                        (None, None) => {}
                     }
                 }
-                let at = self.indices(at, &self.functions[output.function].extents, known)?;
+                let at = self.indices_of(output.function, at, &self.functions[output.function].extents, known)?;
                 self.call(output.function, at, arguments, "output", block)
             };
             for (value, (memory, extents)) in elements.into_iter().zip(&output.memories) {
-                let indices = self.indices(at, extents, known)?;
+                let indices = self.indices_of(output.function, at, extents, known)?;
                 block.statements.push(Statement::Store { memory: *memory, indices, value });
             }
         }
         Ok(())
+    }
+
+    /// The sum of a dot, in the type of its results.
+    fn sum(&mut self, sums: &[Operand], place: usize, block: &mut Block) -> Operand {
+        let dot = self.plan.factors()[place].dot;
+        self.converted(sums[place], self.ty, element_type(&self.computation.instructions[dot]), "sum", block)
     }
 }

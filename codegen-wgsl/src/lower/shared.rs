@@ -13,7 +13,7 @@ use weft_hlo::ir::ArenaId;
 const VECTOR: i64 = 4;
 
 /// Statements that the entry may become.
-const MAX_STATEMENTS: usize = 2048;
+const MAX_STATEMENTS: usize = 4096;
 
 /// The kernel whose entry, where it calls functions several times and does more than that in a row, reads nothing at the same index twice and calls no function at the same
 /// indices twice: the functions that it calls are written in place of their calls then. Where nothing would be spared, the kernel stays as it is, unless a loop that is to be
@@ -51,11 +51,14 @@ pub fn shared(kernel: &Kernel) -> Result<Kernel, Error> {
     Ok(inlined)
 }
 
-/// Whether a block, within so many loop variables, has a loop within another that carries values through four rounds, in which functions are called at indices one further each.
+/// Whether a block, within so many loop variables, has a loop within another that carries values through four rounds, in which functions are called at indices one further each;
+/// or within loops a condition under which a function is called so in a row.
 fn has_vectors(block: &Block, loops: usize) -> bool {
     block.statements.iter().any(|statement| {
         let Statement::Loop { extents, body, .. } = statement else {
-            return statement.blocks().into_iter().any(|block| has_vectors(block, loops));
+            let is_tested = loops > 0 && matches!(statement, Statement::If { .. });
+            let blocks = statement.blocks().into_iter();
+            return blocks.into_iter().any(|block| is_tested && calls_side_by_side(block) || has_vectors(block, loops));
         };
         let is_called = |statement: &Statement| {
             matches!(statement, Statement::Call { .. })
@@ -64,6 +67,20 @@ fn has_vectors(block: &Block, loops: usize) -> bool {
         let is_meant = loops > 0 && *extents == [VECTOR] && !body.results.is_empty();
         is_meant && body.statements.iter().any(is_called) || has_vectors(body, loops + extents.len())
     })
+}
+
+/// Whether a block begins with calls of a function at indices side by side.
+fn calls_side_by_side(block: &Block) -> bool {
+    let call = |statement: &Statement| match statement {
+        Statement::Call { function, indices, .. } => Some((*function, indices.last()?.clone())),
+        _ => None,
+    };
+    match block.statements.as_slice() {
+        [first, second, ..] => call(first).zip(call(second)).is_some_and(|((one, first), (other, second))| {
+            one == other && second.checked_sub(&first) == Ok(Expr::constant(1))
+        }),
+        _ => false,
+    }
 }
 
 /// For each function whether it reads only what no statement changes.

@@ -104,8 +104,7 @@ impl Estimate {
         let share = (invocations / lanes.max(1.0)).clamp(1e-6, 1.0);
         let first = 1e9 * (moved.read + moved.written) / hardware.dram_bytes_per_second as f64;
         let memory = (first + moved.again_nanoseconds) / share;
-        let cycles = if target.is_software() { SOFTWARE_CYCLES } else { 1.0 };
-        let compute = 1e9 * cycles * units / (hardware.flops_per_second() * share);
+        let compute = compute_nanoseconds(units, target) / share;
         let launch = f64::from(hardware.launch_nanoseconds);
         let hidden = if target.is_software() { SOFTWARE_HIDDEN } else { HIDDEN };
         Estimate {
@@ -118,6 +117,12 @@ impl Estimate {
             nanoseconds: launch + memory + compute - hidden * memory.min(compute),
         }
     }
+}
+
+/// Nanoseconds that all of a device takes for so many units of work.
+pub(crate) fn compute_nanoseconds(units: f64, target: &Target) -> f64 {
+    let cycles = if target.is_software() { SOFTWARE_CYCLES } else { 1.0 };
+    1e9 * cycles * units / target.hardware.flops_per_second()
 }
 
 /// `1200 ns: 4096 bytes read, 0 again, 4096 written in 180 ns, 1024 units in 90 ns`

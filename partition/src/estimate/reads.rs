@@ -2,6 +2,7 @@
 
 use crate::access::{element_count, is_identity};
 use crate::plan::{Emitter, FunctionId, FusionPlan, Read};
+use crate::transposed::TileOwner;
 use crate::{Form, Target};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_affine::{Atom, Expr, Term, Var};
@@ -154,6 +155,10 @@ fn tiled(plan: &FusionPlan) -> BTreeSet<FunctionId> {
         Emitter::Transposed(_) => {
             let heroes = plan.heroes().iter().filter(|hero| hero.why_loop.is_none());
             heroes.flat_map(|hero| hero.prologues.iter().copied().chain([hero.function])).collect()
+        }
+        // Workgroups fill tiles along what lies side by side.
+        Emitter::Product(product) if product.tiles == TileOwner::Workgroup => {
+            plan.factors().iter().flat_map(|factors| [factors.lhs, factors.rhs]).collect()
         }
         _ => BTreeSet::new(),
     }

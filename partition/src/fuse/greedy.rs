@@ -4,11 +4,13 @@ use super::candidate::{Candidate, Comparison, Move};
 use super::given::name_in;
 use super::group::Group;
 use super::leaves::{Leaves, bytes_of};
+use super::prologues::Prologues;
 use super::{Decision, Grouping, Verdict, results, scans};
 use crate::access::{
     Access, Counted, MAX_DEPTH, element_count, identity, is_bitcast, is_loop, operand_access, reads_at_values,
 };
 use crate::cost::{Budget, operation_cost, weight};
+use crate::estimate::compute_nanoseconds;
 use crate::legal::{Support, is_control_flow, supports};
 use crate::plan::{FunctionId, Placement, leaf_extents, place, roots};
 use crate::scan::Scan;
@@ -60,6 +62,7 @@ pub(super) fn decide(
         let roots_kernel = is_loop(&entry.instructions[id].op);
         is_output[id.index()] || roots_kernel || supports[id.index()] != Support::Compiled
     };
+    let prologues = Prologues::of(entry, target, is_read);
     let mut walk = Walk {
         module,
         program,
@@ -73,6 +76,7 @@ pub(super) fn decide(
         users: entry.users(),
         splats,
         transposed: computed_of_transpositions(entry, target),
+        prologues,
         scans: scans::shaping(module, entry, target),
         is_output,
         homes: vec![IndexMap::new(); entry.instructions.len()],
@@ -121,6 +125,7 @@ struct Walk<'a> {
     splats: Vec<Option<Scalar>>,
     /// For each instruction that an element of a transposition through tiles is computed into, such a transposition.
     transposed: Vec<Option<InstrId>>,
+    prologues: Prologues,
     /// For each instruction the scan that it is, if kernels are shaped around it.
     scans: Vec<Option<Scan>>,
     is_output: Vec<bool>,
@@ -165,7 +170,7 @@ impl Walk<'_> {
             None => match self.offers(id)? {
                 Ok(offers) => {
                     let compared = self.compared(id, &offers);
-                    let refusal = self.refused_for_time(&offers, compared);
+                    let refusal = self.refused_for_time(id, &offers, compared);
                     self.consider(id, &offers, compared, refusal.clone());
                     match refusal {
                         None => {
@@ -274,7 +279,10 @@ impl Walk<'_> {
                     }
                     let Some(read) = operand_access(self.entry, user, home, position)? else { continue };
                     let starts = read.runtime.into_iter().filter(|(owner, _)| *owner == id).map(|(_, start)| start);
-                    let own = (*operand == id).then_some(read.access);
+                    let mut own = (*operand == id).then_some(read.access);
+                    if let (Some(own), Some(evaluations)) = (&mut own, self.prologues.evaluations(id, user, position)) {
+                        own.evaluations = evaluations;
+                    }
                     for access in own.into_iter().chain(starts) {
                         accesses.entry(kernel).or_default().push(access);
                     }
@@ -303,6 +311,10 @@ impl Walk<'_> {
                 let (root, depth) = (&self.entry.instructions[state.root].name, home.access.depth);
                 return Ok(Err(format!("in the kernel of {root} it would stand in {depth} branches and loops")));
             }
+            if let Some(of) = self.prologues.once_in(id, state.root).filter(|_| operation_cost(&instruction.op) > 0.0) {
+                let [root, of] = [state.root, of].map(|id| &self.entry.instructions[id].name);
+                return Ok(Err(format!("the tiles of {root} would compute it again, and the kernel of {of} can once")));
+            }
             let inputs = self.inputs_with(state, id);
             let limit = self.target.max_storage_buffers as usize;
             let buffers = inputs.len() + state.results;
@@ -328,8 +340,12 @@ impl Walk<'_> {
                 )));
             }
             // The first evaluation of each element, in whichever kernel, is not recomputation.
-            let again = (home.evaluations - spared).max(0.0);
+            let mut again = (home.evaluations - spared).max(0.0);
             spared = (spared - home.evaluations).max(0.0);
+            if self.prologues.is_of_tiles(id, state.root) {
+                // By the time that it takes.
+                again = 0.0;
+            }
             let evaluations = again * operation_cost(&instruction.op);
             let excess = (state.excess + evaluations) / state.elements.max(1.0);
             if evaluations > 0.0 && excess > self.budget.excess_per_element {
@@ -370,9 +386,18 @@ impl Walk<'_> {
             after += more.map(|leaf| read(leaf, offer.home.evaluations)).sum::<f64>();
         }
         let moved = |bytes: f64| 1e9 * bytes / hardware.dram_bytes_per_second as f64;
+        let evaluations: f64 = offers.iter().map(|offer| offer.home.evaluations).sum();
+        if self.is_again_for_products(id, offers) {
+            // What it is computed of would be computed again with it.
+            let computed = |times: f64| compute_nanoseconds(self.prologues.units(id) * times, self.target);
+            let launch = f64::from(hardware.launch_nanoseconds);
+            return Comparison {
+                before: launch + moved(before) + computed(elements),
+                after: moved(after) + computed(evaluations),
+            };
+        }
         let units = operation_cost(&instruction.op) * weight(instruction);
         let computed = |times: f64| 1e9 * units * times / hardware.flops_per_second();
-        let evaluations: f64 = offers.iter().map(|offer| offer.home.evaluations).sum();
         Comparison {
             before: f64::from(hardware.launch_nanoseconds) + moved(before) + computed(elements),
             after: moved(after) + computed(evaluations),
@@ -380,14 +405,27 @@ impl Walk<'_> {
     }
 
     /// Why what several kernels read should be a kernel, where that takes less time than if they computed it.
-    fn refused_for_time(&self, offers: &[Offer], compared: Comparison) -> Option<String> {
-        let is_longer = offers.len() > 1 && compared.saved() < 0.0;
+    fn refused_for_time(&self, id: InstrId, offers: &[Offer], compared: Comparison) -> Option<String> {
+        let is_again = self.is_again_for_products(id, offers);
+        let is_longer = (offers.len() > 1 || is_again) && compared.saved() < 0.0;
         is_longer.then(|| {
             let (count, Comparison { before, after }) = (offers.len(), compared);
-            format!(
-                "{count} kernels would compute it, in {after:.0} ns; as a kernel of its own it takes {before:.0} ns"
-            )
+            let who = match count {
+                1 => "sums of products would compute it again and again".to_owned(),
+                _ => format!("{count} kernels would compute it"),
+            };
+            format!("{who}, in {after:.0} ns; as a kernel of its own it takes {before:.0} ns")
         })
+    }
+
+    /// Whether sums of products would compute an instruction for more than one of their tiles, if that is any work.
+    fn is_again_for_products(&self, id: InstrId, offers: &[Offer]) -> bool {
+        let instruction = &self.entry.instructions[id];
+        let elements = element_count(&instruction.shape);
+        let is_again = |offer: &Offer| {
+            self.prologues.is_of_tiles(id, self.kernels[offer.kernel].root) && offer.home.evaluations > elements
+        };
+        operation_cost(&instruction.op) > 0.0 && offers.iter().any(is_again)
     }
 
     /// Remembers what was decided about fusing an instruction into the kernels that read it.

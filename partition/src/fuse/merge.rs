@@ -2,7 +2,7 @@
 //!
 //! The walk from users to producers ([`greedy`](super::greedy)) gives each kernel one root. Here pairs of kernels become one with several results where that takes less time by the
 //! model of [`Estimate`](crate::Estimate): a reduction with what is computed of its results for each element of its rows, a value that is needed as a result with what is computed of it, and kernels over the same elements that read the same
-//! values. What is moved into one kernel is never computed more often than before. At last small kernels of which none needs another are launched together ([`horizontal`]).
+//! values; sums of products with what is computed of each, and with each other where their tiles are alike. What is moved into one kernel is never computed more often than before. At last small kernels of which none needs another are launched together ([`horizontal`]).
 
 mod horizontal;
 mod kernel;
@@ -19,12 +19,15 @@ use crate::access::element_count;
 use crate::arenas::Bindings;
 use crate::cost::Budget;
 use crate::legal::{Support, supports};
-use crate::plan::Emitter;
+use crate::plan::{Emitter, MOST_SUMS};
 use crate::scattered::written_in_place;
 use kernel::Kernel;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Module, Op, Scalar};
+
+/// Kernels around sums of products that read what another one reads, which are tried with this one at most.
+const MOST_NEAR: usize = 16;
 
 /// Why nothing is done with a kernel that is none any more.
 const PART_OF_ANOTHER: &str = "one of them is part of another";
@@ -96,6 +99,10 @@ struct State {
     results: f64,
     /// Whether it may become part of another at all.
     is_open: bool,
+    /// How many sums of products it has: kernels around these take in what goes over their results element by element.
+    products: usize,
+    /// Whether it folds anything.
+    reduces: bool,
     /// `None` until somebody asks.
     kernel: Option<Kernel>,
 }
@@ -138,15 +145,18 @@ impl Merging<'_> {
         };
         // A loop that is no reduction of rows would be made again in each pass over them.
         let is_loop = |id: &InstrId| {
-            matches!(
-                self.source.instructions[*id].op,
-                Op::Dot { .. } | Op::Convolution { .. } | Op::ReduceWindow { .. } | Op::Map { .. } | Op::Scatter { .. }
-            )
+            let op = &self.source.instructions[*id].op;
+            matches!(op, Op::ReduceWindow { .. } | Op::Map { .. } | Op::Scatter { .. })
         };
         let is_plain = |id: &InstrId| supports[id.index()] == Support::Compiled && !is_loop(id);
         let is_open = group.roots.iter().all(is_array) && group.members.iter().all(is_plain);
+        let count = |is_meant: fn(&Op) -> bool| {
+            group.members.iter().filter(|id| is_meant(&self.source.instructions[**id].op)).count()
+        };
+        let products = count(|op| matches!(op, Op::Dot { .. } | Op::Convolution { .. }));
+        let reduces = count(|op| matches!(op, Op::Reduce { .. })) > 0;
         let (space, results) = (self.space(&group), self.results(&group));
-        self.states.push(State { group: Some(group), space, results, is_open, kernel: None });
+        self.states.push(State { group: Some(group), space, results, is_open, products, reduces, kernel: None });
     }
 
     /// Elements of the results of a kernel, or of what these are reduced of.
@@ -194,7 +204,11 @@ impl Merging<'_> {
             // What is computed of the results of a reduction has as many elements as these.
             let is_of_results = *kind == Move::Producer && other_state.results == state.space;
             let fits = other_state.is_open && other_state.group.is_some();
-            fits && kinds.contains(kind)
+            // What is folded goes over its elements in passes, and a sum of products over its results once.
+            let is_apart = state.products > 0 && other_state.reduces || other_state.products > 0 && state.reduces;
+            fits && !is_apart
+                && kinds.contains(kind)
+                && state.products + other_state.products <= MOST_SUMS
                 && (other_state.space == state.space || is_of_results)
                 && *other != number
                 && !tried.contains(other)
@@ -205,7 +219,12 @@ impl Merging<'_> {
             // The nearest before this one: of many that read a value each finds the next.
             self.readers.get(input)?.range(..number).next_back()
         });
-        producers.chain(siblings.map(|it| (Move::Sibling, *it))).find(is_like)
+        // Sums of products of which all read one matrix, those that are near.
+        let products = group.inputs.iter().filter(|_| state.products > 0).flat_map(|input| {
+            let readers = self.readers.get(input).into_iter().flat_map(|readers| readers.range(..number).rev());
+            readers.take(MOST_NEAR).filter(|other| self.states[**other].products > 0)
+        });
+        producers.chain(siblings.chain(products).map(|it| (Move::Sibling, *it))).find(is_like)
     }
 
     /// Makes the two one, if that is possible and saves time; whether it did.
@@ -266,6 +285,9 @@ impl Merging<'_> {
         };
         let comparison = Comparison::of([&before.estimate, &of_other.estimate], &after.estimate);
         *compared = Some(comparison);
+        if !before.is_product_of(self.states[number].products) || !of_other.is_product_of(self.states[other].products) {
+            return Ok(Err("its sums of products go through no tiles".to_owned()));
+        }
         if !after.is_at_least(&before) || !after.is_at_least(&of_other) {
             return Ok(Err("it would not be shaped around what one of them is shaped around".to_owned()));
         }
@@ -403,6 +425,8 @@ impl Merging<'_> {
         }
         let of_both = self.states[number].space.max(self.states[other].space);
         self.states[number].space = of_both;
+        self.states[number].products += self.states[other].products;
+        self.states[number].reduces |= self.states[other].reduces;
         self.states[number].results = self.results(&merged);
         self.states[number].group = Some(merged);
         self.states[number].kernel = Some(kernel);

@@ -6,7 +6,8 @@
 //! - some kernel would bind more buffers than the target allows, or grow too long;
 //! - the work that is done again because it is fused, accumulated over the kernel, would pass the [`Budget`].
 //!
-//! Then kernels become one where that takes less time ([`merge`]): those that read each other's results, or the same, over as many elements.
+//! Then kernels become one where that takes less time ([`merge`]): those that read each other's results, or the same, over as many elements. So what is computed of sums of products comes into
+//! their kernels; what these are made of is computed again for each tile that reads it, where that takes less time than a kernel that writes it ([`prologues`]).
 //!
 //! What cannot be compiled yet is set apart: an operation without code is a kernel of its own, instructions of types without a form
 //! are fused with their like only, and what no kernel will compute stays between kernels. The computations that a `while` or a
@@ -25,6 +26,8 @@ mod joined;
 mod leaves;
 mod legalize;
 mod merge;
+mod oriented;
+mod prologues;
 mod results;
 mod scans;
 mod semigroups;
@@ -306,6 +309,10 @@ pub fn fuse_with(module: &Module, target: &Target, fusing: Fusing) -> Result<Fus
     let is_program = |id: &ComputationId| programs[id.index()];
     let ids: Vec<ComputationId> = flat.computations.ids().filter(is_program).collect();
     let flat = ids.iter().fold(flat, |flat, id| legalize::split_wide_concatenates(flat, *id, target));
+    let flat = match fusing.grouping {
+        Grouping::Alone => flat,
+        _ => ids.iter().fold(flat, |flat, id| oriented::orient(flat, *id, &mut decisions)),
+    };
     let flat = ids.iter().fold(flat, |flat, id| scans::split_long_scans(flat, *id, target, &mut decisions));
     let flat = thin_dots::rewrite(flat, target, &mut decisions);
     let flat = ids.iter().fold(flat, |flat, id| two_passes::split_long_reductions(flat, *id, target, &mut decisions));

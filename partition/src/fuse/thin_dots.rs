@@ -2,7 +2,8 @@
 
 use super::Decision;
 use super::expand::rewritten;
-use crate::product::{Contraction, Product, computes};
+use crate::contraction::{Contraction, Rows};
+use crate::product::{Product, computes};
 use crate::{Target, TileOwner};
 use std::borrow::Cow;
 use weft_hlo::ir::{Computation, InstrId, Module, Op};
@@ -31,23 +32,24 @@ pub(super) fn rewrite(module: Module, target: &Target, decisions: &mut Vec<Decis
 
 fn form(computation: &Computation, dot: InstrId, target: &Target) -> Option<DotForm> {
     computes(computation, dot).ok()?;
-    let Contraction { lhs, rhs } = Contraction::of(computation, dot)?;
-    let (rows, columns, depth) = (lhs.count(&lhs.free), rhs.count(&rhs.free), lhs.count(&lhs.contracted));
+    let instruction = &computation.instructions[dot];
+    let Op::Dot { lhs_contracting_dims, .. } = &instruction.op else { return None };
+    let Contraction { rows, columns, depth, .. } = Contraction::of(computation, dot, Rows::Places).ok()?;
     if rows == 0 || columns == 0 || depth < LONG {
         return None;
     }
     if rows == 1 || columns == 1 {
         return Some(DotForm::Reduced);
     }
-    let result = computation.instructions[dot].shape.as_array()?;
-    let product = Product::of(computation, dot, &[result.element_type], target).ok()?;
+    let result = instruction.shape.as_array()?;
+    let (product, _) = Product::of(computation, dot, &[result.element_type], target).ok()?;
     if product.tiles != TileOwner::Workgroup {
         return None;
     }
     let groups = product.workgroups().into_iter().fold(1, i64::saturating_mul);
     let invocations = groups.saturating_mul(product.group[0] * product.group[1]);
     let lanes = i64::from(target.hardware.cores) * i64::from(target.hardware.lanes_per_core);
-    let Op::Dot { lhs_contracting_dims, .. } = &computation.instructions[dot].op else { return None };
+    let lhs = computation.instructions[*instruction.operands.first()?].shape.as_array()?;
     let divides = |parts: i64| lhs_contracting_dims.iter().any(|at| lhs.extents[*at as usize] % parts == 0);
     let mut parts = 1;
     while 2 * parts <= MOST_STRETCHES

@@ -147,7 +147,9 @@ pub(crate) fn units(module: &Module, computation: &Computation, plan: &FusionPla
 /// The units of sums of products that no function computes: a product and an addition each.
 fn sums(plan: &FusionPlan) -> f64 {
     match plan.emitter() {
-        Emitter::Product(product) => 2.0 * product.elements() as f64 * product.depth as f64,
+        Emitter::Product(product) => {
+            2.0 * product.elements() as f64 * product.depth as f64 * plan.factors().len() as f64
+        }
         _ => 0.0,
     }
 }

@@ -224,7 +224,7 @@ impl<'a> Walk<'a> {
     fn plan(&self, calls: ComputationId) -> Result<FusionPlan, String> {
         let plan = self.fused.plan(calls).ok_or("a fusion in it has no plan")?;
         // What invocations do together they do for one kernel.
-        if plan.updates().is_empty() && plan.passes().is_empty() && plan.factors().is_none() {
+        if plan.updates().is_empty() && plan.passes().is_empty() && plan.factors().is_empty() {
             return Ok(plan.clone());
         }
         FusionPlan::of_loop(&self.fused.module.computations[calls], self.target)

@@ -61,7 +61,7 @@ impl Planner<'_> {
                         kind,
                         HeroKind::RowReduction { .. } | HeroKind::ColumnReduction { .. } | HeroKind::Scan { .. }
                     );
-                    let is_dot = matches!(instruction.op, Op::Dot { .. });
+                    let is_dot = matches!(instruction.op, Op::Dot { .. } | Op::Convolution { .. });
                     let why = self.why_no_rows.as_ref().filter(|_| is_reduction);
                     let why = why.or(self.why_no_tiles.as_ref().filter(|_| is_dot));
                     Some(why.cloned().unwrap_or_else(|| "no emitter is built for it yet".to_owned()))

@@ -24,6 +24,7 @@ use weft_indexing::IndexingMap;
 use planner::Planner;
 pub(crate) use planner::{Placement, place};
 pub use product::Factors;
+pub(crate) use product::MOST_SUMS;
 pub use reduced::Rows;
 pub use update_slice::Update;
 
@@ -88,7 +89,7 @@ pub enum Emitter {
     Windowed(Windowed),
     /// Workgroups fold rows of elements, and compute of the results what is computed for each of these again: [`FusionPlan::passes`].
     Reduced(Reduced),
-    /// Invocations compute tiles of the results of a dot, and of each what is computed of it: [`FusionPlan::factors`].
+    /// Invocations compute tiles of the results of dots, and of each what is computed of it: [`FusionPlan::factors`].
     Product(Product),
     /// Each invocation computes and writes elements of updates, [`FusionPlan::updates`]; the buffers of the outputs hold what is
     /// updated already.
@@ -180,7 +181,8 @@ pub struct FusionPlan {
     starts: Vec<FunctionId>,
     updates: Vec<Update>,
     passes: Vec<Pass>,
-    factors: Option<Factors>,
+    factors: Vec<Factors>,
+    tails: Vec<Tail>,
     emitter: Emitter,
     why: String,
     heroes: Vec<Hero>,
@@ -204,8 +206,8 @@ impl FusionPlan {
     /// Where reductions of rows that are long enough are computed, and all outputs are of their elements or of their results, the kernel is shaped around
     /// these: functions are those of elements and of rows, each called once, and given what others compute. `module` has the regions.
     ///
-    /// Where there is one dot, of results enough for tiles, and all outputs are computed of its results element by element, the kernel is shaped around it: the functions of
-    /// outputs are given its results, and there are two of the elements of its operands.
+    /// Where there are dots of results enough for tiles, and all outputs are computed of these element by element, in whatever order, the kernel is shaped around them: the functions of
+    /// outputs are given their results, and there are two of the elements of the operands of each.
     ///
     /// Where every output is a dynamic-update-slice of a parameter, or the only root a scatter into parameters that needs no order, and nothing else reads of that parameter what may have been
     /// replaced already, the first functions compute the updates, and others where these start.
@@ -278,9 +280,14 @@ impl FusionPlan {
         &self.passes
     }
 
-    /// The sum of products that the kernel is shaped around ([`Emitter::Product`]), which the functions of outputs are given.
-    pub fn factors(&self) -> Option<&Factors> {
-        self.factors.as_ref()
+    /// The sums of products that the kernel is shaped around ([`Emitter::Product`]), which the functions of outputs are given, in the order of the computation.
+    pub fn factors(&self) -> &[Factors] {
+        &self.factors
+    }
+
+    /// The functions of outputs that go over the [sums](FusionPlan::factors) in another order than row-major.
+    pub fn tails(&self) -> &[Tail] {
+        &self.tails
     }
 
     /// How a kernel computes the outputs.

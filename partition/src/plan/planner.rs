@@ -3,7 +3,7 @@
 use super::reduced::Refused;
 use super::update_slice::{Candidate, candidates};
 use super::windowed::Loaded;
-use super::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, Update, leaf_extents, roots};
+use super::{Emitter, Function, FunctionId, FusionPlan, Hero, Read, Root, leaf_extents, roots};
 use crate::Target;
 use crate::access::{
     Access, Counted, element_count, identity, is_bitcast, is_identity, is_long, loop_rounds, operand_access, read_map,
@@ -16,7 +16,7 @@ use crate::splat::splats;
 use crate::tiling::{Space, Tiling};
 use std::collections::BTreeMap;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{ArenaId, Computation, InstrId, Module, Op, Scalar, UniqueNames};
+use weft_hlo::ir::{ArenaId, Computation, InstrId, Instruction, Module, Op, Scalar, UniqueNames};
 
 /// Why a kernel is a loop whose text says so, and nothing else does.
 const SAYS_SO: &str = "the plan says so";
@@ -80,7 +80,7 @@ pub(super) struct Planner<'m> {
     names: UniqueNames,
     pub(super) functions: Vec<Function>,
     /// The functions that tell where updates start, and the instructions that they compute.
-    starts: Vec<(InstrId, FunctionId)>,
+    pub(super) starts: Vec<(InstrId, FunctionId)>,
     pub(super) homes: Vec<Option<Counted>>,
     pub(super) accesses: Vec<Vec<Counted>>,
     pub(super) reads: Vec<Vec<Read>>,
@@ -94,6 +94,8 @@ pub(super) struct Planner<'m> {
     pub(super) why_no_rows: Option<String>,
     /// What workgroups load for windows that overlap, where that is decided.
     loaded: Option<Loaded>,
+    /// Whether the kernel is shaped around sums of products.
+    pub(super) is_around_sums: bool,
     /// Why the kernel is not shaped around a sum of products.
     pub(super) why_no_tiles: Option<String>,
 }
@@ -118,6 +120,7 @@ impl<'m> Planner<'m> {
             outputs: 1.0,
             why_no_rows: None,
             loaded: None,
+            is_around_sums: false,
             why_no_tiles: None,
         }
     }
@@ -276,7 +279,8 @@ impl<'m> Planner<'m> {
         let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(1.0, f64::max);
         let walked = match &emitter {
             Emitter::Reduced(reduced) => elements.max(reduced.elements() as f64),
-            _ => elements,
+            Emitter::Product(product) => elements * product.depth as f64,
+            _ => elements.max(self.folded()),
         };
         let blocks = self.homes.iter().map(|home| home.as_ref().and_then(|home| home.access.block)).collect();
         let homes = self.homes.into_iter().map(|home| home.map(|home| (home.access.function, home.access.map)));
@@ -286,7 +290,8 @@ impl<'m> Planner<'m> {
             starts: Vec::new(),
             updates: Vec::new(),
             passes: Vec::new(),
-            factors: None,
+            factors: Vec::new(),
+            tails: Vec::new(),
             emitter,
             why,
             heroes,
@@ -298,6 +303,17 @@ impl<'m> Planner<'m> {
             depth: self.depth,
             repeated_iterations: self.repeated_iterations / elements,
         }
+    }
+
+    /// Elements that reductions fold, those of the one that folds most.
+    fn folded(&self) -> f64 {
+        let computed = self.computation.instructions.values().zip(&self.homes).filter(|(_, home)| home.is_some());
+        let folds = computed.filter(|(instruction, _)| matches!(instruction.op, Op::Reduce { .. }));
+        let of = |(instruction, _): (&Instruction, _)| {
+            let operand = instruction.operands.first().map(|operand| &self.computation.instructions[*operand].shape);
+            operand.map_or(0.0, element_count)
+        };
+        folds.map(of).fold(0.0, f64::max)
     }
 
     /// Divides what the functions added so far need into functions.
@@ -349,6 +365,11 @@ impl<'m> Planner<'m> {
 
     /// One function for each group of roots that are equal up to bitcast.
     pub(super) fn add_outputs(&mut self) -> Result<Vec<FunctionId>, Diagnostics> {
+        self.add_outputs_by(|_| 0)
+    }
+
+    /// As [`add_outputs`](Planner::add_outputs), where roots share a function if they are of the same kind besides.
+    pub(super) fn add_outputs_by(&mut self, kind: impl Fn(InstrId) -> u64) -> Result<Vec<FunctionId>, Diagnostics> {
         let mut outputs: Vec<FunctionId> = Vec::new();
         for root in roots(self.computation) {
             let instruction = &self.computation.instructions[root];
@@ -356,8 +377,10 @@ impl<'m> Planner<'m> {
             let extents = leaf_extents(shape);
             let count = |extents: &[i64]| extents.iter().product::<i64>();
             let same = |id: &&FunctionId| {
-                let known = &self.functions[id.0 as usize].extents;
-                *known == extents || (count(known) == count(&extents) && count(&extents) > 0)
+                let function = &self.functions[id.0 as usize];
+                let known = &function.extents;
+                let is_same_kind = function.roots.iter().all(|other| kind(other.instruction) == kind(root));
+                is_same_kind && (*known == extents || (count(known) == count(&extents) && count(&extents) > 0))
             };
             let same = outputs.iter().find(same).copied();
             let (function, map) = match same {
@@ -384,55 +407,6 @@ impl<'m> Planner<'m> {
             self.accesses[root.index()].push(Counted { access, evaluations });
         }
         Ok(outputs)
-    }
-
-    /// One function for each group of updates of the same extents, and one for each instruction that yields where some start.
-    fn add_updates(&mut self, candidates: &[Candidate]) -> Vec<Update> {
-        let computation = self.computation;
-        let mut updates: Vec<Update> = Vec::new();
-        for Candidate { root, operand, update, map, scattered } in candidates {
-            let extents = leaf_extents(&computation.instructions[*update].shape);
-            let evaluations = element_count(&computation.instructions[*update].shape);
-            let identity = identity(&extents);
-            let own = Root { instruction: *update, map: identity.clone() };
-            let same = updates.iter().map(|update| update.function);
-            let same = same.into_iter().find(|id| self.functions[id.0 as usize].extents == extents);
-            let function = match same {
-                Some(function) => {
-                    self.functions[function.0 as usize].roots.push(own);
-                    function
-                }
-                None => self.add_function(own, extents, "it computes an update".to_owned(), evaluations),
-            };
-            let access = Access { function, block: None, depth: 0, is_guarded: false, map: identity };
-            self.accesses[update.index()].push(Counted { access, evaluations });
-            let (root, operand, map, scattered) = (*root, *operand, map.clone(), *scattered);
-            updates.push(Update { root, operand, function, map, scattered });
-        }
-        for update in &updates {
-            for variable in update.map.runtime() {
-                let owner = variable.owner().and_then(|owner| usize::try_from(owner.0).ok()).map(InstrId::from_index);
-                let Some(owner) = owner.filter(|owner| owner.index() < computation.instructions.len()) else {
-                    continue;
-                };
-                let is_known = self.starts.iter().any(|(start, _)| *start == owner);
-                let is_parameter = matches!(computation.instructions[owner].op, Op::Parameter { .. });
-                if is_known || is_parameter || self.splats[owner.index()].is_some() {
-                    continue;
-                }
-                let extents = leaf_extents(&computation.instructions[owner].shape);
-                let map = identity(&extents);
-                let root = Root { instruction: owner, map };
-                // Every invocation needs to know.
-                let evaluations = self.functions[update.function.0 as usize].evaluations;
-                let function =
-                    self.add_function(root, extents, "it tells where an update starts".to_owned(), evaluations);
-                let start = self.of_function(function);
-                self.accesses[owner.index()].push(start);
-                self.starts.push((owner, function));
-            }
-        }
-        updates
     }
 
     pub(super) fn visit(&mut self, id: InstrId, outputs: &[FunctionId]) -> Result<(), Diagnostics> {
@@ -497,7 +471,7 @@ impl<'m> Planner<'m> {
     }
 
     /// The indices of a function.
-    fn of_function(&self, function: FunctionId) -> Counted {
+    pub(super) fn of_function(&self, function: FunctionId) -> Counted {
         let Function { extents, evaluations, .. } = &self.functions[function.0 as usize];
         let access = Access { function, block: None, depth: 0, is_guarded: false, map: identity(extents) };
         Counted { access, evaluations: *evaluations }
@@ -542,7 +516,9 @@ impl<'m> Planner<'m> {
         if let Some(own) = self.loaded.as_ref().and_then(|loaded| loaded.placement(id, &distinct(accesses))) {
             return Ok(own);
         }
-        let placement = place(self.computation, id, accesses, sole_root);
+        // Sums are written in whatever order they are wanted.
+        let is_plain = self.is_around_sums && matches!(self.computation.instructions[id].op, Op::Transpose { .. });
+        let placement = place(self.computation, id, accesses, sole_root || is_plain);
         let Some(cuts) = &self.cuts else { return Ok(placement) };
         let distinct = distinct(accesses);
         match cuts.own.get(&id) {

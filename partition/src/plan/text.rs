@@ -1,6 +1,8 @@
 //! The text of a plan.
 
-use super::{Emitter, Factors, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Scanned, Update};
+use super::{
+    Emitter, Factors, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Scanned, Tail, Update,
+};
 use crate::access::is_identity;
 use crate::scattered::Scattered;
 use std::fmt;
@@ -38,8 +40,19 @@ impl fmt::Display for PlanText<'_> {
         for (number, pass) in self.plan.passes.iter().enumerate() {
             self.pass(number, pass, f)?;
         }
-        if let Some(Factors { dot, lhs, rhs }) = &self.plan.factors {
-            writeln!(f, "sums %{} of {} and {}", self.name(*dot), self.called(*lhs), self.called(*rhs))?;
+        for Factors { dot, lhs, rhs, window, results } in &self.plan.factors {
+            write!(f, "sums %{}", self.name(*dot))?;
+            if let Some(map) = results {
+                write!(f, "{}", Indices(map))?;
+            }
+            write!(f, " of {}", self.called(*lhs))?;
+            if let Some(map) = window {
+                write!(f, "{}", Indices(map))?;
+            }
+            writeln!(f, " and {}", self.called(*rhs))?;
+        }
+        for Tail { function, map } in &self.plan.tails {
+            writeln!(f, "order of {}{}", self.called(*function), Indices(map))?;
         }
         for (position, function) in self.plan.functions.iter().enumerate() {
             let is_among = |ids: &[FunctionId]| ids.iter().any(|id| id.0 as usize == position);

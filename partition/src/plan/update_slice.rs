@@ -1,7 +1,8 @@
 //! Fusions whose outputs are operands but for slices or scattered elements that are updated: only the updates are computed and written.
 
 use super::planner::Planner;
-use super::{FunctionId, Read, leaf_extents, roots};
+use super::{FunctionId, Read, Root, leaf_extents, roots};
+use crate::access::{Access, Counted, element_count, identity};
 use crate::scattered::Scattered;
 use weft_affine::{Expr, Interval, Var};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
@@ -114,6 +115,55 @@ fn leads_alike(map: &IndexingMap, other: &IndexingMap) -> bool {
 }
 
 impl Planner<'_> {
+    /// One function for each group of updates of the same extents, and one for each instruction that yields where some start.
+    pub(super) fn add_updates(&mut self, candidates: &[Candidate]) -> Vec<Update> {
+        let computation = self.computation;
+        let mut updates: Vec<Update> = Vec::new();
+        for Candidate { root, operand, update, map, scattered } in candidates {
+            let extents = leaf_extents(&computation.instructions[*update].shape);
+            let evaluations = element_count(&computation.instructions[*update].shape);
+            let identity = identity(&extents);
+            let own = Root { instruction: *update, map: identity.clone() };
+            let same = updates.iter().map(|update| update.function);
+            let same = same.into_iter().find(|id| self.functions[id.0 as usize].extents == extents);
+            let function = match same {
+                Some(function) => {
+                    self.functions[function.0 as usize].roots.push(own);
+                    function
+                }
+                None => self.add_function(own, extents, "it computes an update".to_owned(), evaluations),
+            };
+            let access = Access { function, block: None, depth: 0, is_guarded: false, map: identity };
+            self.accesses[update.index()].push(Counted { access, evaluations });
+            let (root, operand, map, scattered) = (*root, *operand, map.clone(), *scattered);
+            updates.push(Update { root, operand, function, map, scattered });
+        }
+        for update in &updates {
+            for variable in update.map.runtime() {
+                let owner = variable.owner().and_then(|owner| usize::try_from(owner.0).ok()).map(InstrId::from_index);
+                let Some(owner) = owner.filter(|owner| owner.index() < computation.instructions.len()) else {
+                    continue;
+                };
+                let is_known = self.starts.iter().any(|(start, _)| *start == owner);
+                let is_parameter = matches!(computation.instructions[owner].op, Op::Parameter { .. });
+                if is_known || is_parameter || self.splats[owner.index()].is_some() {
+                    continue;
+                }
+                let extents = leaf_extents(&computation.instructions[owner].shape);
+                let map = identity(&extents);
+                let root = Root { instruction: owner, map };
+                // Every invocation needs to know.
+                let evaluations = self.functions[update.function.0 as usize].evaluations;
+                let function =
+                    self.add_function(root, extents, "it tells where an update starts".to_owned(), evaluations);
+                let start = self.of_function(function);
+                self.accesses[owner.index()].push(start);
+                self.starts.push((owner, function));
+            }
+        }
+        updates
+    }
+
     /// Gives the functions of updates the elements that these replace, where they are computed from them. What is not an update's
     /// own element may have been replaced already when it is read.
     ///

@@ -17,12 +17,15 @@ impl Emission<'_> {
         };
         let within = Constraint { expr: column, bounds: Interval::of_extent(columns) };
         let mut emit = |this: &mut Self, results: &Results, known: &Known, out: &mut Block| {
-            let sums = this.tile(results, known, out)?;
             let open = known.open(std::slice::from_ref(&within));
-            let mut then = Block::default();
-            this.store(results, (&sums, results.counts[1]), &known.when(&open), &mut then)?;
-            super::append(open, then, out);
-            Ok(())
+            let sums = |this: &mut Self, _: usize, out: &mut Block| this.tile(results, known, out);
+            let store = |this: &mut Self, sums: &[Vec<Operand>], out: &mut Block| {
+                let mut then = Block::default();
+                this.store(results, (sums, results.counts[1]), &known.when(&open), &mut then)?;
+                super::append(open.clone(), then, out);
+                Ok(())
+            };
+            this.each_sum(sums, store, out)
         };
         self.of_size(&[row, computed], &[], known, &mut entry, &mut emit)?;
         Ok(entry)
@@ -33,7 +36,7 @@ impl Emission<'_> {
         let step = self.product.step;
         let [rows, columns] = results.counts;
         let count = usize::try_from(rows * columns).unwrap_or(0);
-        if self.product.members == 1 {
+        if self.product.members == 1 && self.factors.window.is_none() {
             return self.stretches(count, known, out, |this, first, length, known, block| {
                 this.looped(length / step, this.zeros(count), known, block, |this, round, sums, known, block| {
                     let first = first.checked_add_scaled(round, step)?;
@@ -73,7 +76,7 @@ impl Emission<'_> {
         let mut lhs = Vec::new();
         for row in 0..rows {
             let [row, _] = self.at(results, row, 0)?;
-            lhs.push(self.factor(0, [beside.clone(), row, number.clone()], known, block));
+            lhs.push(self.factor(0, [beside.clone(), row, number.clone()], known, block)?);
         }
         Ok(self.add_products(sums, &lhs, &rhs, block))
     }
@@ -91,12 +94,13 @@ impl Emission<'_> {
         let mut elements = Vec::new();
         for column in 0..columns {
             let [_, column] = self.at(results, 0, column)?;
-            elements.push(self.factor(1, [beside.clone(), number.clone(), column], known, block));
+            elements.push(self.factor(1, [beside.clone(), number.clone(), column], known, block)?);
         }
         Ok(elements)
     }
 
-    /// Adds to each sum that of so many products from a number on. An invocation goes from result to result, and not from product to product: so a sum is in a register once a step.
+    /// Adds to each sum that of so many products from a number on, which are of one place of a window, if there is one. An invocation goes from result to result, and not from product to product: so a
+    /// sum is in a register once a step.
     fn step(
         &mut self,
         results: &Results,
@@ -106,7 +110,7 @@ impl Emission<'_> {
         block: &mut Block,
     ) -> Result<Vec<Operand>, Error> {
         let [rows, columns] = results.counts;
-        let [multiply, add] = self.operations();
+        let beside = self.place.beside.clone();
         let mut rhs = Vec::new();
         for number in 0..count {
             rhs.push(self.across(results, &first.checked_add_constant(number)?, known, block)?);
@@ -115,26 +119,44 @@ impl Emission<'_> {
         let mut added = Vec::new();
         for row in 0..rows {
             let [row, _] = self.at(results, row, 0)?;
-            let lhs = self.along(&row, (first, count), known, block)?;
-            for (column, before) in (&mut sums).take(usize::try_from(columns).unwrap_or(0)).enumerate() {
-                let mut sum = None;
-                for (lhs, rhs) in lhs.iter().zip(&rhs) {
-                    let factors = [*lhs, rhs[column]];
-                    sum = Some(match sum {
-                        None => self.binary(multiply, factors, "product", block),
-                        Some(sum) => self.multiply_add(factors, sum, block),
-                    });
-                }
-                added.push(match sum {
-                    None => before,
-                    Some(sum) => self.binary(add, [before, sum], "sum", block),
-                });
-            }
+            let before = (&mut sums).take(usize::try_from(columns).unwrap_or(0)).collect();
+            let open = self.open(&[beside.clone(), row.clone(), first.clone()], known)?;
+            added.extend(self.where_holds(open, ("sum", before), known, block, |this, before, known, block| {
+                let lhs = this.along(&row, (first, count), known, block)?;
+                Ok(this.add_row(before, &lhs, &rhs, block))
+            })?);
         }
         Ok(added)
     }
 
-    /// So many elements of a row of the left operand, from a number on: members of the subgroup read one each.
+    /// Adds to the sums of a row those of the products of some elements.
+    fn add_row(
+        &mut self,
+        before: Vec<Operand>,
+        lhs: &[Operand],
+        rhs: &[Vec<Operand>],
+        block: &mut Block,
+    ) -> Vec<Operand> {
+        let [multiply, add] = self.operations();
+        let mut added = Vec::with_capacity(before.len());
+        for (column, before) in before.into_iter().enumerate() {
+            let mut sum = None;
+            for (lhs, rhs) in lhs.iter().zip(rhs) {
+                let factors = [*lhs, rhs[column]];
+                sum = Some(match sum {
+                    None => self.binary(multiply, factors, "product", block),
+                    Some(sum) => self.multiply_add(factors, sum, block),
+                });
+            }
+            added.push(match sum {
+                None => before,
+                Some(sum) => self.binary(add, [before, sum], "sum", block),
+            });
+        }
+        added
+    }
+
+    /// So many elements of a row of the left operand, from a number on: where members of a subgroup read together, one each.
     fn along(
         &mut self,
         row: &Expr,
@@ -150,7 +172,12 @@ impl Emission<'_> {
             let own = members.min(count - begin);
             let place = known.simplified(&self.place.within[1].checked_modulo(own)?);
             let number = first.checked_add_constant(begin)?.checked_add(&place)?;
-            let element = self.factor(0, [beside.clone(), row.clone(), number], known, block);
+            let element = self.factor(0, [beside.clone(), row.clone(), number], known, block)?;
+            if members == 1 {
+                elements.push(element);
+                begin += 1;
+                continue;
+            }
             for number in 0..own {
                 let (number, apart) = (u32::try_from(number).unwrap_or(0), self.product.lanes);
                 let op = ScalarOp::Member { operand: element, number, apart };

@@ -3,7 +3,7 @@
 use super::super::entry::append;
 use super::{Emission, Results};
 use crate::elemental::zero;
-use crate::kernel::{Block, Condition, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement, Value};
+use crate::kernel::{Block, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement};
 use weft_affine::{Constraint, Error, Expr, Interval, Var};
 use weft_hlo::ir::{ArrayShape, ElementType};
 use weft_partition::Product;
@@ -30,30 +30,36 @@ impl Emission<'_> {
         let count = usize::try_from(counts[0] * counts[1]).unwrap_or(0);
         let is_once = depth <= step;
         let mut block = Block::default();
-        let sums = self.stretches(count, known, &mut block, |this, begin, length, known, block| {
-            let rounds = (length + step - 1) / step;
-            if this.product.ahead && rounds > 1 {
-                return this.ahead((&own, tiles, &first), (begin, rounds), count, known, block);
-            }
-            this.looped(rounds, this.zeros(count), known, block, |this, round, sums, known, block| {
-                let begin = begin.checked_add_scaled(round, step)?;
-                for operand in 0..2 {
-                    this.fill(operand, tiles[operand], [&first[operand], &begin], known, block)?;
-                }
-                block.statements.push(Statement::Barrier);
-                let sums = this.looped(step, sums, known, block, |this, number, sums, _, block| {
-                    this.products_of_tiles(&own, tiles, number, sums, block)
-                })?;
-                if !is_once {
-                    block.statements.push(Statement::Barrier);
-                }
-                Ok(sums)
-            })
-        })?;
         let blocks = self.blocks(known)?;
-        self.of_size(&blocks, &[], known, &mut block, &mut |this, results, known, block| {
-            this.store(results, (&sums, counts[1]), known, block)
-        })?;
+        let sums = |this: &mut Self, others: usize, block: &mut Block| {
+            this.stretches(count, known, block, |this, begin, length, known, block| {
+                let rounds = (length + step - 1) / step;
+                if this.product.ahead && rounds > 1 && this.factors.window.is_none() {
+                    return this.ahead((&own, tiles, &first), (begin, rounds), count, known, block);
+                }
+                this.looped(rounds, this.zeros(count), known, block, |this, round, sums, known, block| {
+                    let begin = begin.checked_add_scaled(round, step)?;
+                    for operand in 0..2 {
+                        this.fill(operand, tiles[operand], [&first[operand], &begin], known, block)?;
+                    }
+                    block.statements.push(Statement::Barrier);
+                    let sums = this.looped(step, sums, known, block, |this, number, sums, known, block| {
+                        let at = [&first[0], &begin];
+                        this.products_of_tiles(&own, (tiles, at), number, sums, known, block)
+                    })?;
+                    if !is_once || others > 0 {
+                        block.statements.push(Statement::Barrier);
+                    }
+                    Ok(sums)
+                })
+            })
+        };
+        let store = |this: &mut Self, sums: &[Vec<Operand>], block: &mut Block| {
+            this.of_size(&blocks, &[], known, block, &mut |this, results, known, block| {
+                this.store(results, (sums, counts[1]), known, block)
+            })
+        };
+        self.each_sum(sums, store, &mut block)?;
         Ok(block)
     }
 
@@ -90,8 +96,10 @@ impl Emission<'_> {
             block.statements.push(Statement::Barrier);
             let next = begin.checked_add_scaled(round, step)?.checked_add_constant(step)?;
             let next = read(this, &next, known, block)?;
+            let at = [&first[0], &begin.checked_add_scaled(round, step)?];
             for number in 0..step {
-                sums = this.products_of_tiles(own, tiles, &Expr::constant(number), sums, block)?;
+                let number = Expr::constant(number);
+                sums = this.products_of_tiles(own, (tiles, at), &number, sums, known, block)?;
             }
             block.statements.push(Statement::Barrier);
             sums.extend(next);
@@ -131,12 +139,12 @@ impl Emission<'_> {
     ) -> Result<Operand, Error> {
         let ([along, number], open) = self.part(operand, &Expr::constant(part), known)?;
         let at = [first[0].checked_add(&along)?, first[1].checked_add(&number)?];
-        if open.is_empty() {
-            return self.element(operand, at, known, block);
-        }
-        let mut then = Block::default();
-        then.results = vec![self.element(operand, at, &known.when(&open), &mut then)?];
-        Ok(self.or_zero(open, then, block))
+        let nothing = self.zeros(1);
+        let elements =
+            self.where_holds(open, ("element", nothing.clone()), known, block, |this, _, known, block| {
+                Ok(vec![this.element(operand, at, known, block)?])
+            })?;
+        Ok(elements.into_iter().chain(nothing).next().unwrap_or(Operand::Constant(zero(self.ty))))
     }
 
     /// Puts an element into an operand's tile.
@@ -153,15 +161,6 @@ impl Emission<'_> {
         let store = Statement::Store { memory: tile, indices: vec![number, along], value };
         append(open, Block { statements: vec![store], results: Vec::new() }, block);
         Ok(())
-    }
-
-    /// What a block yields where something holds, else zero.
-    fn or_zero(&mut self, open: Vec<Constraint>, then: Block, block: &mut Block) -> Operand {
-        let value = self.values.push(Value::scalar("element", self.ty));
-        let otherwise = Block { statements: Vec::new(), results: vec![Operand::Constant(zero(self.ty))] };
-        let condition = Condition::Indices(open);
-        block.statements.push(Statement::If { values: vec![value], condition, then, otherwise });
-        Operand::Value(value)
     }
 
     /// Appends what fills the tile of an operand, from a row or column of results on, and from a product on: neighbors read what lies side by side, and beyond the operand there are zeros.
@@ -193,8 +192,9 @@ impl Emission<'_> {
     /// Whether an operand has side by side what is contracted.
     fn is_deep(&self, operand: usize) -> bool {
         let (function, depth) = [(self.factors.lhs, 2), (self.factors.rhs, 1)][operand];
-        let root = self.plan.function(function).roots.first();
-        let fastest = root.and_then(|root| root.map.results().last());
+        let root = self.plan.function(function).roots.first().map(|root| &root.map);
+        let map = self.factors.window.as_ref().filter(|_| operand == 0).or(root);
+        let fastest = map.and_then(|map| map.results().last());
         fastest.is_some_and(|fastest| fastest.variables().contains(&Var::Dim(depth)))
     }
 
@@ -205,25 +205,30 @@ impl Emission<'_> {
         let within =
             |(index, extent): (&Expr, i64)| Constraint { expr: index.clone(), bounds: Interval::of_extent(extent) };
         let tests: Vec<Constraint> = at.iter().zip(extents).map(within).collect();
-        let open = known.open(&tests);
+        let mut open = known.open(&tests);
         let [along, number] = at;
         let beside = self.place.beside.clone();
         let indices = if operand == 0 { [beside, along, number] } else { [beside, number, along] };
-        if open.is_empty() {
-            return Ok(self.factor(operand, indices, known, block));
+        if operand == 0 {
+            open.extend(self.open(&indices, &known.when(&open))?);
         }
-        let mut then = Block::default();
-        then.results = vec![self.factor(operand, indices, &known.when(&open), &mut then)];
-        Ok(self.or_zero(open, then, block))
+        let nothing = self.zeros(1);
+        let elements =
+            self.where_holds(open, ("element", nothing.clone()), known, block, |this, _, known, block| {
+                Ok(vec![this.factor(operand, indices, known, block)?])
+            })?;
+        Ok(elements.into_iter().chain(nothing).next().unwrap_or(Operand::Constant(zero(self.ty))))
     }
 
-    /// Adds the products of a number, of elements of the tiles.
+    /// Adds the products of a number, of elements of the tiles, which begin with a row and a number. What a window does not cover is zero there, which makes no difference to sums of integers; of floats
+    /// the other operand may be none.
     fn products_of_tiles(
         &mut self,
         own: &Results,
-        tiles: [MemoryId; 2],
+        (tiles, [first, begin]): ([MemoryId; 2], [&Expr; 2]),
         number: &Expr,
         sums: Vec<Operand>,
+        known: &Known,
         block: &mut Block,
     ) -> Result<Vec<Operand>, Error> {
         let [rows, columns] = own.counts;
@@ -238,6 +243,22 @@ impl Emission<'_> {
             let op = ScalarOp::Extract { memory: tiles[0], indices: vec![number.clone(), row] };
             lhs.push(self.define(self.ty, op, "lhs", block));
         }
-        Ok(self.add_products(sums, &lhs, &rhs, block))
+        let mut sums = sums.into_iter();
+        let mut added = Vec::new();
+        for (row, lhs) in (0..rows).zip(lhs) {
+            let before = (&mut sums).take(rhs.len()).collect();
+            let open = match self.ty.is_float() {
+                true => {
+                    let [row, _] = self.at(own, row, 0)?;
+                    let (row, number) = (first.checked_add(&row)?, begin.checked_add(number)?);
+                    self.open(&[self.place.beside.clone(), row, number], known)?
+                }
+                false => Vec::new(),
+            };
+            added.extend(self.where_holds(open, ("sum", before), known, block, |this, before, _, block| {
+                Ok(this.add_products(before, &[lhs], &rhs, block))
+            })?);
+        }
+        Ok(added)
     }
 }

@@ -50,7 +50,7 @@ impl Reads<'_, '_> {
             }
             Statement::Call { function, indices, .. } => {
                 let callee = &self.kernel.functions[*function];
-                self.indices(indices, &callee.extents, &format!("@{}", callee.name), known);
+                self.indices(indices, (&callee.extents, &[]), &format!("@{}", callee.name), known);
             }
             _ => {}
         }
@@ -62,12 +62,14 @@ impl Reads<'_, '_> {
         let further = i64::from(Kernel::operand_lanes(self.function, value)) - 1;
         let mut extents = super::writes::indexed_extents(memory, indices.len());
         extents.iter_mut().for_each(|extent| *extent -= further);
-        self.indices(indices, &extents, &format!("%{}", memory.name), known);
+        let shape = if indices.len() == 1 { memory.shape.extents.as_slice() } else { &[] };
+        self.indices(indices, (&extents, shape), &format!("%{}", memory.name), known);
     }
 
-    fn indices(&mut self, indices: &[Expr], extents: &[i64], what: &str, known: &Known) {
+    /// Indices within so much; a single one that is the position of an element has an array's shape.
+    fn indices(&mut self, indices: &[Expr], (extents, shape): (&[i64], &[i64]), what: &str, known: &Known) {
         for (index, extent) in indices.iter().zip(extents) {
-            if is_in_range(index, *extent, known) {
+            if is_in_range(index, *extent, known) || is_in_range_by_digits(index, *extent, shape, known) {
                 continue;
             }
             let beyond = beyond(index, Interval::of_extent(*extent), known);
@@ -128,6 +130,46 @@ fn by_facts(index: &Expr, known: &Known) -> Option<Interval> {
     let mut simplifier = Simplifier::with_config(&known.ranges, &[], config);
     let rest = simplifier.simplify(&rest);
     Some(bounds + simplifier.range_of(&rest))
+}
+
+/// Ways to take conditions for digits that are tried.
+const MAX_TRIED: usize = 8;
+
+/// Whether the position of an element of an array is within an extent as a sum of digits of which conditions around it are, in their order, and of a rest: of a padded window the
+/// position has digits of several dimensions in one, and comes apart where what is tested of them is taken away.
+fn is_in_range_by_digits(index: &Expr, extent: i64, shape: &[i64], known: &Known) -> bool {
+    let mut strides = Vec::with_capacity(shape.len());
+    let mut stride = 1i64;
+    for extent in shape.iter().rev() {
+        strides.push((*extent, stride));
+        stride = stride.saturating_mul(*extent);
+    }
+    strides.reverse();
+    // Each with what is left of the index, the range of what is taken away, and the first dimension that may be next.
+    let mut ways = vec![(index.clone(), Interval::point(0), 0)];
+    for fact in known.facts() {
+        let mut more = Vec::new();
+        for (rest, bounds, first) in &ways {
+            for (dimension, (extent, stride)) in strides.iter().enumerate().skip(*first) {
+                // Of what is tested the constant may be left out.
+                if *extent > 1
+                    && fact.bounds.hi.saturating_sub(fact.bounds.lo) < *extent
+                    && let Ok(rest) = fact.expr.checked_mul(*stride).and_then(|digit| rest.checked_sub(&digit))
+                {
+                    more.push((rest, *bounds + fact.bounds.scale(*stride), dimension + 1));
+                }
+            }
+        }
+        // Those that take more of them away are tried first.
+        ways.splice(0..0, more);
+        ways.truncate(MAX_TRIED);
+    }
+    let config = Config { max_points_work: 0, ..Config::default() };
+    let mut simplifier = Simplifier::with_config(&known.ranges, &[], config);
+    ways.into_iter().any(|(rest, bounds, first)| {
+        let rest = if first > 0 { simplifier.simplify(&rest) } else { return false };
+        Interval::of_extent(extent).contains_interval(bounds + simplifier.range_of(&rest))
+    })
 }
 
 /// Whether an index takes a value of an interval anywhere; `None` where that is not known.

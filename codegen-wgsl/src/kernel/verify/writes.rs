@@ -15,10 +15,14 @@ use weft_indexing::{Answer, IndexingMap, Limits};
 
 /// Finds elements of results that are written never or more than once.
 pub(super) fn check(kernel: &Kernel, findings: &mut Findings, unproved: &mut Findings) {
-    let mut pass = Writes { kernel, stores: vec![Vec::new(); kernel.memories.len()] };
     let in_cases = in_cases(&kernel.entry);
     let body = &in_cases.as_ref().unwrap_or(&kernel.entry).body;
-    pass.block(body, Known::new(&kernel.entry.extents), &BTreeSet::new());
+    let stores = |joins_digits: bool| {
+        let mut pass = Writes { kernel, joins_digits, stores: vec![Vec::new(); kernel.memories.len()] };
+        pass.block(body, Known::new(&kernel.entry.extents), &BTreeSet::new());
+        pass.stores
+    };
+    let (as_written, mut joined) = (stores(false), None);
     for (id, memory) in kernel.memories.iter() {
         if !matches!(memory.space, Space::Buffer { access: Access::Write, .. }) {
             continue;
@@ -27,7 +31,18 @@ pub(super) fn check(kernel: &Kernel, findings: &mut Findings, unproved: &mut Fin
         if elements(&memory.shape.extents) == Some(0) {
             continue;
         }
-        match written_once(memory, &pass.stores[id.index()]) {
+        let found = written_once(memory, &as_written[id.index()]);
+        let found = match found {
+            Err(Written::Unknown(message)) => {
+                let joined = joined.get_or_insert_with(|| stores(true));
+                written_once(memory, &joined[id.index()]).map_err(|other| match other {
+                    Written::Refuted(_) => other,
+                    Written::Unknown(_) => Written::Unknown(message),
+                })
+            }
+            known => known,
+        };
+        match found {
             Ok(()) => {}
             Err(Written::Refuted(message)) => findings.add(&place, message),
             Err(Written::Unknown(message)) => unproved.add(&place, message),
@@ -52,6 +67,8 @@ type Position = Option<(IndexingMap, Interval)>;
 
 struct Writes<'k> {
     kernel: &'k Kernel,
+    /// Whether positions are simplified before they are compared: the digits of a number that dimensions divide come together again. Others are told apart as they are written.
+    joins_digits: bool,
     stores: Vec<Vec<Position>>,
 }
 
@@ -332,6 +349,7 @@ impl Writes<'_> {
         let memory = &self.kernel.memories[*memory];
         let lanes = i64::from(Kernel::operand_lanes(&self.kernel.entry, *value));
         let position = row_major(memory, indices)?;
+        let position = if self.joins_digits { known.simplified(&position) } else { position };
         let Some(packed) = &memory.packed else { return Some((position, lanes)) };
         let per_word = i64::from(memory.per_word());
         let first = position.checked_mul(per_word).ok()?;

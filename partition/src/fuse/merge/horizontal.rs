@@ -1,10 +1,11 @@
-//! Small kernels of which none needs another, launched together.
+//! Small kernels of which none needs another, launched together, and sums of products over tiles that are alike.
 //!
 //! The *height* of a kernel is the greatest number of kernels on a way from it to a result of the program. A kernel that needs another is less high, so those of one height do not need each
 //! other, and however many of them become one, no kernel comes to need itself. The updates of all parameters of a training step, each of which is a result, have height 0.
 
 use super::super::group::Group;
 use super::{Comparison, Diagnostics, Kernel, Merging, Move, PART_OF_ANOTHER};
+use crate::plan::MOST_SUMS;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::ir::{ArenaId, InstrId, Op};
 
@@ -22,15 +23,21 @@ impl Merging<'_> {
             }
         }
         for level in levels.into_values() {
-            let mut first: Option<usize> = None;
+            // Loops whatever they go over, and sums of products over as many results.
+            let mut first: BTreeMap<Option<u64>, usize> = BTreeMap::new();
             for number in level {
-                if !self.is_small(number)? {
+                let state = &self.states[number];
+                let kind = (state.products > 0).then_some(state.results.to_bits());
+                if kind.is_none() && !self.is_small(number)? {
                     continue;
                 }
-                first = match first {
-                    Some(first) if self.consider(Move::Horizontal, first, number)? => Some(first),
-                    _ => Some(number),
-                };
+                if let Some(first) = first.get(&kind).copied()
+                    && self.states[first].products + self.states[number].products <= MOST_SUMS
+                    && self.consider(Move::Horizontal, first, number)?
+                {
+                    continue;
+                }
+                first.insert(kind, number);
             }
         }
         Ok(())
@@ -86,8 +93,10 @@ impl Merging<'_> {
         let (Ok(one), Ok(two)) = (self.kernel_of(first)?, self.kernel_of(number)?) else {
             return Ok(Err("one of them is no kernel".to_owned()));
         };
+        let products = self.states[first].products + self.states[number].products;
         let kernel = match self.judged(&merged, true)? {
-            Ok(kernel) if kernel.is_loop() => kernel,
+            Ok(kernel) if kernel.is_loop() && products == 0 => kernel,
+            Ok(kernel) if kernel.is_product_of(products) && products > 0 => kernel,
             Ok(_) => return Ok(Err("it would be no loop over the elements of its results".to_owned())),
             Err(reason) => return Ok(Err(reason)),
         };

@@ -33,6 +33,8 @@ enum Shaped {
     /// So many transpositions go through tiles.
     Tiled(usize),
     Rows,
+    /// So many sums of products have tiles.
+    Products(usize),
 }
 
 impl Kernel {
@@ -49,6 +51,7 @@ impl Kernel {
             .collect();
         let shape = match plan.emitter() {
             Emitter::Reduced(_) => Shaped::Rows,
+            Emitter::Product(_) => Shaped::Products(plan.factors().len()),
             Emitter::Transposed(_) => {
                 Shaped::Tiled(plan.heroes().iter().filter(|hero| hero.why_loop.is_none()).count())
             }
@@ -121,9 +124,18 @@ impl Kernel {
         self.shape == Shaped::Loop
     }
 
-    /// Whether it is shaped around all that another is shaped around: rows, and as many transpositions.
+    /// Whether it is shaped around its sums of products, which are so many.
+    pub(super) fn is_product_of(&self, count: usize) -> bool {
+        count == 0 || self.shape == Shaped::Products(count)
+    }
+
+    /// Whether it is shaped around all that another is shaped around: rows, as many transpositions, and as many sums of products.
     pub(super) fn is_at_least(&self, other: &Kernel) -> bool {
         match (self.shape, other.shape) {
+            (Shaped::Products(own), Shaped::Products(others)) => own >= others,
+            (_, Shaped::Products(_)) => false,
+            // What is transposed are the sums, which are written in that order.
+            (Shaped::Products(_), Shaped::Tiled(_)) => true,
             (Shaped::Tiled(own), Shaped::Tiled(others)) => own >= others,
             (_, Shaped::Tiled(_)) => false,
             (Shaped::Rows, _) => true,

@@ -13,7 +13,8 @@ use weft_hlo::indexing::{Analysis, Direction, Relation};
 use weft_hlo::ir::{Computation, ComputationId, InstrId, Instruction, Module, Op};
 use weft_hlo::passes::PassRun;
 use weft_partition::{
-    Candidate, Decision, Emitter, Function, FunctionId, Fused, FusionPlan, Hero, Read, Site, Target, Uncompiled,
+    Candidate, Decision, Emitter, Function, FunctionId, Fused, FusionPlan, Hero, Read, Site, Target, TileOwner,
+    Uncompiled,
 };
 
 /// The program, simplified and fused for a target, with the reasons.
@@ -239,7 +240,7 @@ impl Division<'_> {
         text
     }
 
-    fn emitter(&self) -> Value {
+    fn emitter(&self, computation: &Computation) -> Value {
         let Division::Planned(plan) = self else { return Value::Null };
         match plan.emitter() {
             Emitter::Loop(tiling) => {
@@ -265,9 +266,24 @@ impl Division<'_> {
                 "threads": product.places(),
                 "group": product.group,
                 "tile": product.tile,
+                "shared": product.tiles == TileOwner::Workgroup,
                 "step": product.step,
                 "stretch": product.stretch,
+                "lanes": product.lanes,
+                "members": product.members,
+                "ahead": product.ahead,
                 "space": [product.batch, product.rows, product.depth, product.columns],
+                "sums": plan.factors().iter().map(|factors| json!({
+                    "instruction": computation.instructions[factors.dot].name,
+                    "lhs": plan.function(factors.lhs).name,
+                    "rhs": plan.function(factors.rhs).name,
+                    "window": factors.window.as_ref().map(ToString::to_string),
+                    "results": factors.results.as_ref().map(ToString::to_string),
+                })).collect::<Vec<_>>(),
+                "orders": plan.tails().iter().map(|tail| json!({
+                    "function": plan.function(tail.function).name,
+                    "map": tail.map.to_string(),
+                })).collect::<Vec<_>>(),
                 "why": plan.why(),
             }),
             Emitter::UpdateSlice(tiling) => {
@@ -430,7 +446,7 @@ impl Within<'_> {
                 .collect::<Vec<Value>>(),
             "compiled": self.reason.is_none(),
             "reason": self.reason(),
-            "emitter": division.emitter(),
+            "emitter": division.emitter(computation),
             "heroes": division.heroes(computation),
             "functions": division.functions(computation),
             "text": text,

@@ -1,0 +1,240 @@
+//! What is fused with sums of products, and attention.
+
+use weft_hlo::ir::{Module, Op};
+use weft_hlo::passes::Pipeline;
+use weft_hlo::text::parse;
+use weft_partition::{Emitter, Fused, Target, fuse, fuse_explained};
+
+/// The targets that have schedules of their own.
+fn targets() -> impl Iterator<Item = Target> {
+    ["discrete", "software"].into_iter().map(|name| Target::preset(name).unwrap())
+}
+
+fn read(body: &str) -> Module {
+    let text = format!("HloModule m\nENTRY e {{\n{body}\n}}\n");
+    parse(&text).unwrap_or_else(|found| panic!("{found}\n{text}"))
+}
+
+/// For each kernel how many sums of products have tiles, and how many instructions it computes of an opcode.
+fn kernels(fused: &Fused, is_meant: fn(&Op) -> bool) -> Vec<(usize, usize)> {
+    let kernel = |site| {
+        let Op::Fusion { calls, .. } = fused.instruction(site)?.op else { return None };
+        let plan = fused.plan(calls)?;
+        let sums = if matches!(plan.emitter(), Emitter::Product(_)) { plan.factors().len() } else { 0 };
+        let meant = fused.module.computations[calls].instructions.values().filter(|one| is_meant(&one.op));
+        Some((sums, meant.count()))
+    };
+    let mut kernels: Vec<(usize, usize)> = fused.fusions().filter_map(kernel).collect();
+    kernels.sort_unstable();
+    kernels
+}
+
+fn is_tanh(op: &Op) -> bool {
+    matches!(op, Op::Unary(weft_hlo::ir::UnaryOp::Tanh))
+}
+
+fn is_convert(op: &Op) -> bool {
+    matches!(op, Op::Convert)
+}
+
+const LAYER: &str = "x = f32[64,128] parameter(0)\nw = f32[128,256] parameter(1)\nb = f32[256] parameter(2)\n\
+    d = f32[64,256] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n\
+    bias = f32[64,256] broadcast(b), dimensions={1}\ns = f32[64,256] add(d, bias)\nh = f32[64,256] tanh(s)\n";
+
+/// Bias, activation, residual and a narrower copy: one kernel that writes several results.
+#[test]
+fn what_is_computed_of_sums_is_in_their_kernel() {
+    let body = format!(
+        "{LAYER}r = f32[64,256] parameter(3)\ny = f32[64,256] add(h, r)\nn = bf16[64,256] convert(y)\n\
+         ROOT o = (f32[64,256], bf16[64,256], f32[64,256]) tuple(y, n, h)"
+    );
+    for target in targets() {
+        let fused = fuse(&read(&body), &target).unwrap();
+        assert_eq!(kernels(&fused, is_tanh), [(1, 1)], "{}", fused.module);
+    }
+}
+
+/// The results of a product in any order of their dimensions, with what is computed of them there: the tiles write them so.
+#[test]
+fn results_are_written_in_the_order_that_is_wanted() {
+    for order in ["2,0,1,3", "0,2,1,3", "3,2,1,0", "0,1,3,2"] {
+        let extents: Vec<&str> =
+            order.split(',').map(|it| ["2", "4", "32", "64"][it.parse::<usize>().unwrap()]).collect();
+        let shape = format!("f32[{}]", extents.join(","));
+        let body = format!(
+            "x = f32[8,32,16] parameter(0)\ny = f32[8,16,64] parameter(1)\nc = {shape} parameter(2)\n\
+             d = f32[8,32,64] dot(x, y), lhs_batch_dims={{0}}, rhs_batch_dims={{0}}, lhs_contracting_dims={{2}}, \
+             rhs_contracting_dims={{1}}\nr = f32[2,4,32,64] reshape(d)\nt = {shape} transpose(r), \
+             dimensions={{{order}}}\nROOT o = {shape} subtract(t, c)"
+        );
+        for target in targets() {
+            let fused = fuse(&read(&body), &target).unwrap();
+            assert_eq!(kernels(&fused, is_tanh), [(1, 0)], "{order}: {}", fused.module);
+        }
+    }
+}
+
+/// What one product makes of its results once, another does not make of its operand for each tile.
+#[test]
+fn what_can_be_computed_once_is_not_computed_for_each_tile() {
+    let body = format!(
+        "{LAYER}v = f32[256,128] parameter(3)\nROOT o = f32[64,128] dot(h, v), lhs_contracting_dims={{1}}, \
+         rhs_contracting_dims={{0}}"
+    );
+    for target in targets() {
+        let fused = fuse(&read(&body), &target).unwrap();
+        let found = kernels(&fused, is_tanh);
+        assert_eq!(found, [(1, 0), (1, 1)], "{}", fused.module);
+    }
+}
+
+/// Weights of bytes are made floats and scaled where they are read; what would be far more work than bytes is made once.
+#[test]
+fn operands_are_made_where_they_are_read_if_that_takes_less_time() {
+    let body = |rows: usize, make: &str| {
+        format!(
+            "x = f32[{rows},256] parameter(0)\nq = s8[256,64] parameter(1)\nscale = f32[64] parameter(2)\n\
+             f = f32[256,64] convert(q)\nb = f32[256,64] broadcast(scale), dimensions={{1}}\n\
+             w = f32[256,64] multiply(f, b)\n{make}\n\
+             ROOT o = f32[{rows},64] dot(x, m), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+        )
+    };
+    for target in targets() {
+        let fused = fuse(&read(&body(64, "m = f32[256,64] negate(w)")), &target).unwrap();
+        assert_eq!(kernels(&fused, is_convert), [(1, 1)], "{}", fused.module);
+        let steps: Vec<String> = (0..20).map(|step| format!("t{} = f32[256,64] tanh(t{step})", step + 1)).collect();
+        let make = format!("t0 = f32[256,64] negate(w)\n{}\nm = f32[256,64] negate(t20)", steps.join("\n"));
+        let fused = fuse(&read(&body(8192, &make)), &target).unwrap();
+        assert_eq!(kernels(&fused, is_convert), [(0, 1), (1, 0)], "{}", fused.module);
+    }
+}
+
+/// Three products of one matrix, as attention begins, are a launch.
+#[test]
+fn products_of_one_matrix_are_one_kernel() {
+    let product = |name: &str, number: usize| {
+        format!(
+            "{name}w = f32[128,128] parameter({number})\n{name} = f32[64,128] dot(x, {name}w), lhs_contracting_dims={{1}}, \
+             rhs_contracting_dims={{0}}\n"
+        )
+    };
+    let body = format!(
+        "x = f32[64,128] parameter(0)\n{}{}{}ROOT o = (f32[64,128], f32[64,128], f32[64,128]) tuple(q, k, v)",
+        product("q", 1),
+        product("k", 2),
+        product("v", 3)
+    );
+    for target in targets() {
+        let fused = fuse(&read(&body), &target).unwrap();
+        assert_eq!(kernels(&fused, is_tanh), [(3, 0)], "{}", fused.module);
+    }
+}
+
+/// As JAX prints it: the products with scale and mask, softmax, the products with the values; grouped heads, too.
+#[test]
+fn attention_is_three_kernels_and_its_gradient_no_more_than_five() {
+    let programs = [
+        (include_str!("attention/causal.hlo"), 3),
+        (include_str!("attention/grouped.hlo"), 3),
+        (include_str!("attention/causal_gradient.hlo"), 3),
+        (include_str!("attention/grouped_gradient.hlo"), 4),
+    ];
+    for (text, most) in programs {
+        let module = parse(text).unwrap_or_else(|found| panic!("{found}"));
+        let module = Pipeline::default().run(&module).unwrap().module;
+        for target in targets() {
+            let fused = fuse_explained(&module, &target).unwrap();
+            let found = kernels(&fused, is_tanh);
+            assert!(found.len() <= most, "{found:?}\n{}", fused.module);
+        }
+    }
+}
+
+/// The plans of a convolution with padding in four orders of dimensions: tiles of both kinds of device, results in the order that is wanted.
+#[test]
+fn convolutions_go_through_tiles() {
+    let programs = [
+        ("f32[8,56,56,64]", "f32[3,3,64,64]", "f32[8,56,56,64]", "b01f_01io->b01f", "size=3x3 pad=1_1x1_1", ""),
+        (
+            "f32[8,128,28,28]",
+            "f32[128,128,3,3]",
+            "f32[8,128,14,14]",
+            "bf01_oi01->bf01",
+            "size=3x3 stride=2x2 pad=0_1x0_1",
+            "",
+        ),
+        (
+            "f32[8,16,16,64]",
+            "f32[3,3,16,64]",
+            "f32[8,16,16,64]",
+            "b01f_01io->b01f",
+            "size=3x3 pad=1_1x1_1",
+            ", feature_group_count=4",
+        ),
+        ("f32[8,16,23,23]", "f32[32,16,3,3]", "f32[8,32,23,23]", "bf01_oi01->bf01", "size=3x3 pad=1_1x1_1", ""),
+        (
+            "f32[8,28,28,32]",
+            "f32[3,3,32,32]",
+            "f32[8,56,56,32]",
+            "b01f_01io->b01f",
+            "size=3x3 pad=1_2x1_2 lhs_dilate=2x2",
+            "",
+        ),
+    ];
+    for (input, kernel, result, labels, window, groups) in programs {
+        let body = format!(
+            "x = {input} parameter(0)\nw = {kernel} parameter(1)\n\
+             ROOT y = {result} convolution(x, w), window={{{window}}}, dim_labels={labels}{groups}"
+        );
+        for target in targets() {
+            let fused = fuse(&read(&body), &target).unwrap();
+            let mut plans = fused.module.computations.ids().filter_map(|id| fused.plan(id));
+            let plan = plans.next().unwrap();
+            assert!(matches!(plan.emitter(), Emitter::Product(_)), "{}\n{body}", plan.why());
+        }
+    }
+}
+
+/// Fusing takes time by the number of products: of those of a chain with own matrices and with one, and of those of one matrix.
+#[test]
+fn fusing_takes_time_by_the_number_of_products() {
+    let dot = |name: &str, operands: &str| {
+        format!("{name} = f32[16,16] dot({operands}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n")
+    };
+    let layer = |number: usize, matrix: &str| {
+        let next = number + 1;
+        let product = dot(&format!("d{number}"), &format!("x{number}, {matrix}"));
+        format!("{product}t{number} = f32[16,16] add(d{number}, b)\nx{next} = f32[16,16] tanh(t{number})\n")
+    };
+    let matrix = |number: usize| format!("w{number} = f32[16,16] parameter({})\n", number + 2);
+    let begin = "x0 = f32[16,16] parameter(0)\nb = f32[16,16] parameter(1)\n";
+    let chain = |count: usize| {
+        let layers: String = (0..count).map(|number| matrix(number) + &layer(number, &format!("w{number}"))).collect();
+        format!("{begin}{layers}ROOT r = f32[16,16] negate(x{count})")
+    };
+    let unrolled = |count: usize| {
+        let layers: String = (0..count).map(|number| layer(number, "w0")).collect();
+        format!("{begin}{}{layers}ROOT r = f32[16,16] negate(x{count})", matrix(0))
+    };
+    let beside = |count: usize| {
+        let products: String =
+            (0..count).map(|number| matrix(number) + &dot(&format!("d{number}"), &format!("x0, w{number}"))).collect();
+        let results: Vec<String> = (0..count).map(|number| format!("d{number}")).collect();
+        let shapes = vec!["f32[16,16]"; count].join(", ");
+        format!("{begin}{products}ROOT r = ({shapes}) tuple({})", results.join(", "))
+    };
+    let target = Target::preset("discrete").unwrap();
+    let seconds = |body: String| {
+        let module = read(&body);
+        let began = std::time::Instant::now();
+        fuse(&module, &target).unwrap();
+        began.elapsed().as_secs_f64()
+    };
+    let programs: [(&str, &dyn Fn(usize) -> String); 3] =
+        [("chain", &chain), ("unrolled", &unrolled), ("beside", &beside)];
+    for (name, program) in programs {
+        let (few, many) = (seconds(program(25)), seconds(program(250)));
+        eprintln!("{name}: {few} s for 25 products, {many} s for 250");
+        assert!(many < 40.0 * few.max(0.005), "{name}: {few} s for 25 products, {many} s for 250");
+    }
+}

@@ -155,11 +155,11 @@ fn passes_run_before_anything_is_compiled() {
         let value: Value = serde_json::from_str(&run(&["--format", "json"])).expect("the output is JSON");
         assert_eq!(value["passes"], Value::Null, "{command:?}");
     }
-    // Of two equal values one is computed; as the program is written each is a kernel's.
-    let product = "f32[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+    // Of two equal values one is computed; as the program is written each is a kernel's, of products that have no tiles.
+    let product = "f32[2,2] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
     let twice = format!(
-        "HloModule m\nENTRY e {{\n  x = f32[4,4] parameter(0)\n  a = {product}\n  b = {product}\n  \
-         ROOT t = (f32[4,4], f32[4,4]) tuple(a, b)\n}}\n"
+        "HloModule m\nENTRY e {{\n  x = f32[2,2] parameter(0)\n  a = {product}\n  b = {product}\n  \
+         ROOT t = (f32[2,2], f32[2,2]) tuple(a, b)\n}}\n"
     );
     let launches = |more: &[&str]| {
         let text = stdout(&fed(&[&["compile", "-"], more].concat(), &twice));

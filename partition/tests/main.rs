@@ -17,6 +17,7 @@ mod rewritten;
 mod scans;
 mod semigroups;
 mod target;
+mod thin_dots;
 mod traffic;
 mod transposed;
 mod uncompiled;

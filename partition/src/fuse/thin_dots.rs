@@ -12,8 +12,8 @@ use weft_hlo::passes::{self, DotForm};
 /// Products of a result from which on a dot with a vector is a reduction of products: rows and columns of it are folded by workgroups.
 const LONG: i64 = 64;
 
-/// Products that a stretch has at least, and stretches that there are at most: their sums are written and read once more.
-const STRETCH: i64 = 128;
+/// Products that a stretch has at least, and stretches that there are at most: their sums are written and read once more, by a launch that what is computed of them goes to.
+const STRETCH: i64 = 512;
 const MOST_STRETCHES: i64 = 32;
 
 /// Invocations that each lane of a device is to have.

@@ -11,7 +11,7 @@ use weft_affine::Error;
 ///
 /// A part of an index is named in the innermost block around all its uses, and before the loops that it does not depend on: behind
 /// what binds its variables, but out of conditions only together with a loop. Where more than 32 bits would be needed outside a
-/// condition, it stays inside. Of values only those move that every round computes, and elements of memories that the loop may change never do.
+/// condition, it stays inside. A distance from an index of workgroup memory is no part of what is named: instructions that read it have one, and hundreds of elements of a tile need one name. Of values only those move that every round computes, and elements of memories that the loop may change never do.
 ///
 /// # Errors
 /// If an index leaves 64 bits.
@@ -22,7 +22,7 @@ pub fn hoist(kernel: &Kernel) -> Result<Kernel, Error> {
     }
     let mut named = hoisted.clone();
     for function in named.functions.values_mut().chain([&mut named.entry]) {
-        names::name(function)?;
+        names::name(function, &kernel.memories)?;
     }
     debug_assert!(
         named

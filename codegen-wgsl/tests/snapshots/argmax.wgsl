@@ -99,8 +99,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
     if lane <= 127u {
         let at3 = lane * 2u;
-        let at4 = lane * 2u + 1u;
-        let both_9_all = best(shared_f32[at3], shared_s32[at3], shared_f32[at4], shared_s32[at4]);
+        let both_9_all = best(shared_f32[at3], shared_s32[at3], shared_f32[at3 + 1u], shared_s32[at3 + 1u]);
         let both_9 = both_9_all.r0;
         let both_10 = both_9_all.r1;
         shared_f32[at3] = both_9;
@@ -108,43 +107,39 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     workgroupBarrier();
     if lane <= 63u {
-        let at5 = lane * 4u;
-        let at6 = lane * 4u + 2u;
-        let both_15_all = best(shared_f32[at5], shared_s32[at5], shared_f32[at6], shared_s32[at6]);
+        let at4 = lane * 4u;
+        let both_15_all = best(shared_f32[at4], shared_s32[at4], shared_f32[at4 + 2u], shared_s32[at4 + 2u]);
         let both_15 = both_15_all.r0;
         let both_16 = both_15_all.r1;
-        shared_f32[at5] = both_15;
-        shared_s32[at5] = both_16;
+        shared_f32[at4] = both_15;
+        shared_s32[at4] = both_16;
     }
     workgroupBarrier();
     if lane <= 31u {
-        let at7 = lane * 8u;
-        let at8 = lane * 8u + 4u;
-        let both_21_all = best(shared_f32[at7], shared_s32[at7], shared_f32[at8], shared_s32[at8]);
+        let at5 = lane * 8u;
+        let both_21_all = best(shared_f32[at5], shared_s32[at5], shared_f32[at5 + 4u], shared_s32[at5 + 4u]);
         let both_21 = both_21_all.r0;
         let both_22 = both_21_all.r1;
-        shared_f32[at7] = both_21;
-        shared_s32[at7] = both_22;
+        shared_f32[at5] = both_21;
+        shared_s32[at5] = both_22;
     }
     workgroupBarrier();
     if lane <= 15u {
-        let at9 = lane * 16u;
-        let at10 = lane * 16u + 8u;
-        let both_27_all = best(shared_f32[at9], shared_s32[at9], shared_f32[at10], shared_s32[at10]);
+        let at6 = lane * 16u;
+        let both_27_all = best(shared_f32[at6], shared_s32[at6], shared_f32[at6 + 8u], shared_s32[at6 + 8u]);
         let both_27 = both_27_all.r0;
         let both_28 = both_27_all.r1;
-        shared_f32[at9] = both_27;
-        shared_s32[at9] = both_28;
+        shared_f32[at6] = both_27;
+        shared_s32[at6] = both_28;
     }
     workgroupBarrier();
     if lane <= 7u {
-        let at11 = lane * 32u;
-        let at12 = lane * 32u + 16u;
-        let both_33_all = best(shared_f32[at11], shared_s32[at11], shared_f32[at12], shared_s32[at12]);
+        let at7 = lane * 32u;
+        let both_33_all = best(shared_f32[at7], shared_s32[at7], shared_f32[at7 + 16u], shared_s32[at7 + 16u]);
         let both_33 = both_33_all.r0;
         let both_34 = both_33_all.r1;
-        shared_f32[at11] = both_33;
-        shared_s32[at11] = both_34;
+        shared_f32[at7] = both_33;
+        shared_s32[at7] = both_34;
     }
     workgroupBarrier();
     let at2 = at0 * 32u;

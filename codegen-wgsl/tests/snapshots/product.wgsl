@@ -41,13 +41,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             element = vec4<f32>(0.0f);
         }
         let element_2 = keep_chosen_x4(element).x;
-        lhs_tile[lane * 32u + s0 * 4u - at0 * 63u] = element_2;
+        let at3 = lane * 32u + s0 * 4u - at0 * 63u;
+        lhs_tile[at3] = element_2;
         let element_3 = keep_chosen_x4(element).y;
-        lhs_tile[lane * 32u + s0 * 4u + 8u - at0 * 63u] = element_3;
+        lhs_tile[at3 + 8u] = element_3;
         let element_4 = keep_chosen_x4(element).z;
-        lhs_tile[lane * 32u + s0 * 4u + 16u - at0 * 63u] = element_4;
+        lhs_tile[at3 + 16u] = element_4;
         let element_5 = keep_chosen_x4(element).w;
-        lhs_tile[lane * 32u + s0 * 4u + 24u - at0 * 63u] = element_5;
+        lhs_tile[at3 + 24u] = element_5;
     }
     let at1 = lane & 3u;
     let at2 = lane >> 2u;
@@ -59,13 +60,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             element_6 = vec4<f32>(0.0f);
         }
         let element_7 = keep_chosen_x4(element_6).x;
-        rhs_tile[lane * 4u + s0 * 32u] = element_7;
+        let at4 = lane * 4u + s0 * 32u;
+        rhs_tile[at4] = element_7;
         let element_8 = keep_chosen_x4(element_6).y;
-        rhs_tile[lane * 4u + s0 * 32u + 1u] = element_8;
+        rhs_tile[at4 + 1u] = element_8;
         let element_9 = keep_chosen_x4(element_6).z;
-        rhs_tile[lane * 4u + s0 * 32u + 2u] = element_9;
+        rhs_tile[at4 + 2u] = element_9;
         let element_10 = keep_chosen_x4(element_6).w;
-        rhs_tile[lane * 4u + s0 * 32u + 3u] = element_10;
+        rhs_tile[at4 + 3u] = element_10;
     }
     workgroupBarrier();
     var acc: vec4<f32> = keep_x4(vec4<f32>(0.0f));
@@ -73,14 +75,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var acc_3: vec4<f32> = keep_x4(vec4<f32>(0.0f));
     var acc_4: vec4<f32> = keep_x4(vec4<f32>(0.0f));
     for (var s0 = 0u; s0 < 8u; s0++) {
-        let rhs_6 = vec4<f32>(rhs_tile[s0 * 16u + at1 * 4u], rhs_tile[s0 * 16u + at1 * 4u + 1u], rhs_tile[s0 * 16u + at1 * 4u + 2u], rhs_tile[s0 * 16u + at1 * 4u + 3u]);
-        let lhs_6 = vec4<f32>(lhs_tile[s0 * 8u + at2 * 4u]);
+        let at5 = s0 * 16u + at1 * 4u;
+        let rhs_6 = vec4<f32>(rhs_tile[at5], rhs_tile[at5 + 1u], rhs_tile[at5 + 2u], rhs_tile[at5 + 3u]);
+        let at6 = s0 * 8u + at2 * 4u;
+        let lhs_6 = vec4<f32>(lhs_tile[at6]);
         let sum = fma(lhs_6, rhs_6, acc);
-        let lhs_7 = vec4<f32>(lhs_tile[s0 * 8u + at2 * 4u + 1u]);
+        let lhs_7 = vec4<f32>(lhs_tile[at6 + 1u]);
         let sum_2 = fma(lhs_7, rhs_6, acc_2);
-        let lhs_8 = vec4<f32>(lhs_tile[s0 * 8u + at2 * 4u + 2u]);
+        let lhs_8 = vec4<f32>(lhs_tile[at6 + 2u]);
         let sum_3 = fma(lhs_8, rhs_6, acc_3);
-        let lhs_9 = vec4<f32>(lhs_tile[s0 * 8u + at2 * 4u + 3u]);
+        let lhs_9 = vec4<f32>(lhs_tile[at6 + 3u]);
         let sum_4 = fma(lhs_9, rhs_6, acc_4);
         acc = sum;
         acc_2 = sum_2;

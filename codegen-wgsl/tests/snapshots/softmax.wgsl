@@ -177,33 +177,28 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     shared_f32[lane] = chosen_3;
     workgroupBarrier();
-    let at9 = lane + 16u;
     if at0 <= 15u {
-        shared_f32[lane] = larger(shared_f32[lane], shared_f32[at9]);
+        shared_f32[lane] = larger(shared_f32[lane], shared_f32[lane + 16u]);
     }
     workgroupBarrier();
-    let at10 = lane + 8u;
     if at0 <= 7u {
-        shared_f32[lane] = larger(shared_f32[lane], shared_f32[at10]);
+        shared_f32[lane] = larger(shared_f32[lane], shared_f32[lane + 8u]);
     }
     workgroupBarrier();
-    let at11 = lane + 4u;
     if at0 <= 3u {
-        shared_f32[lane] = larger(shared_f32[lane], shared_f32[at11]);
+        shared_f32[lane] = larger(shared_f32[lane], shared_f32[lane + 4u]);
     }
     workgroupBarrier();
-    let at12 = lane + 2u;
     if at0 <= 1u {
-        shared_f32[lane] = larger(shared_f32[lane], shared_f32[at12]);
+        shared_f32[lane] = larger(shared_f32[lane], shared_f32[lane + 2u]);
     }
     workgroupBarrier();
-    let at13 = lane + 1u;
     if at0 == 0u {
-        shared_f32[lane] = larger(shared_f32[lane], shared_f32[at13]);
+        shared_f32[lane] = larger(shared_f32[lane], shared_f32[lane + 1u]);
     }
     workgroupBarrier();
-    let at14 = at1 * 32u;
-    let max_v = shared_f32[at14];
+    let at9 = at1 * 32u;
+    let max_v = shared_f32[at9];
     var chosen_11: f32;
     var chosen_12: f32;
     var chosen_13: f32;
@@ -247,26 +242,26 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     shared_f32[lane] = chosen_11;
     workgroupBarrier();
     if at0 <= 15u {
-        shared_f32[lane] = sum(shared_f32[lane], shared_f32[at9]);
+        shared_f32[lane] = sum(shared_f32[lane], shared_f32[lane + 16u]);
     }
     workgroupBarrier();
     if at0 <= 7u {
-        shared_f32[lane] = sum(shared_f32[lane], shared_f32[at10]);
+        shared_f32[lane] = sum(shared_f32[lane], shared_f32[lane + 8u]);
     }
     workgroupBarrier();
     if at0 <= 3u {
-        shared_f32[lane] = sum(shared_f32[lane], shared_f32[at11]);
+        shared_f32[lane] = sum(shared_f32[lane], shared_f32[lane + 4u]);
     }
     workgroupBarrier();
     if at0 <= 1u {
-        shared_f32[lane] = sum(shared_f32[lane], shared_f32[at12]);
+        shared_f32[lane] = sum(shared_f32[lane], shared_f32[lane + 2u]);
     }
     workgroupBarrier();
     if at0 == 0u {
-        shared_f32[lane] = sum(shared_f32[lane], shared_f32[at13]);
+        shared_f32[lane] = sum(shared_f32[lane], shared_f32[lane + 1u]);
     }
     workgroupBarrier();
-    let sum_6 = keep(keep(0.0f) + shared_f32[at14]);
+    let sum_6 = keep(keep(0.0f) + shared_f32[at9]);
     var chosen_18: f32;
     var chosen_19: f32;
     var chosen_20: f32;

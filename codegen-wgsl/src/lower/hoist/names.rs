@@ -1,20 +1,30 @@
 //! Names for parts of indices.
 
-use crate::kernel::{Block, Function, Known, Statement};
+use crate::kernel::{Block, Function, Known, Memory, MemoryId, Space, Statement};
 use crate::lower::copy::unbound;
 use std::collections::{BTreeMap, HashMap};
 use weft_affine::{Atom, Error, Expr, Interval, Term, Var};
+use weft_hlo::ir::Arena;
 
 /// Names what a function needs of indices more than once, or in every round of a loop alike.
-pub(super) fn name(function: &mut Function) -> Result<(), Error> {
-    let mut scopes = Scopes::of(function);
+pub(super) fn name(function: &mut Function, memories: &Memories) -> Result<(), Error> {
+    let mut scopes = Scopes::of(function, memories)?;
     scopes.choose();
     let mut names = Names { first: unbound(&function.body), at: HashMap::new(), number: HashMap::new() };
     names.number(&scopes);
     if names.number.is_empty() {
         return Ok(());
     }
-    names.block(&mut function.body, &scopes, &mut 0)
+    names.block(&mut function.body, (&scopes, memories), &mut 0)
+}
+
+type Memories = Arena<MemoryId, Memory>;
+
+/// An index of a statement as what may get a name, and how far it is behind that.
+fn base(statement: &Statement, index: &Expr, memories: &Memories) -> Result<(Expr, i64), Error> {
+    let is_tile = statement.memory().is_some_and(|memory| memories[memory].space == Space::Workgroup);
+    let distance = if is_tile { index.constant_term().max(0) } else { 0 };
+    Ok((index.checked_add_constant(-distance)?, distance))
 }
 
 /// A place before a statement: the number of its block in the order of the text, and of the statement there.
@@ -61,7 +71,7 @@ struct Scopes {
 }
 
 impl Scopes {
-    fn of(function: &Function) -> Self {
+    fn of(function: &Function, memories: &Memories) -> Result<Self, Error> {
         let mut scopes = Scopes {
             scopes: Vec::new(),
             bound: HashMap::new(),
@@ -70,17 +80,18 @@ impl Scopes {
             pending: BTreeMap::new(),
         };
         let known = Known::new(&function.extents);
-        scopes.enter(&function.body, Scope { around: None, depth: 0, is_repeated: false, loops: 0, known });
-        scopes
+        let scope = Scope { around: None, depth: 0, is_repeated: false, loops: 0, known };
+        scopes.enter(&function.body, scope, memories)?;
+        Ok(scopes)
     }
 
-    fn enter(&mut self, block: &Block, scope: Scope) {
+    fn enter(&mut self, block: &Block, scope: Scope, memories: &Memories) -> Result<(), Error> {
         let number = self.scopes.len();
         self.scopes.push(scope);
         for (position, statement) in block.statements.iter().enumerate() {
             let place = Place { block: number, statement: position };
             for index in statement.indices() {
-                self.used(index, place);
+                self.used(&base(statement, index, memories)?.0, place);
             }
             let outer = &self.scopes[number];
             let (known, depth, loops) = (outer.known.clone(), outer.depth + 1, outer.loops);
@@ -104,19 +115,20 @@ impl Scopes {
                     for binding in condition.bindings() {
                         self.bound.insert(binding.variable, self.scopes.len());
                     }
-                    self.enter(then, inner(known.inside(condition), false, loops));
-                    self.enter(otherwise, inner(known.outside(condition), false, loops));
+                    self.enter(then, inner(known.inside(condition), false, loops), memories)?;
+                    self.enter(otherwise, inner(known.outside(condition), false, loops), memories)?;
                 }
                 Statement::Loop { extents, body, .. } => {
-                    self.enter(body, inner(known.in_loop(extents), true, loops + extents.len()));
+                    self.enter(body, inner(known.in_loop(extents), true, loops + extents.len()), memories)?;
                 }
                 _ => {
                     for block in statement.blocks() {
-                        self.enter(block, inner(known.clone(), true, loops));
+                        self.enter(block, inner(known.clone(), true, loops), memories)?;
                     }
                 }
             }
         }
+        Ok(())
     }
 
     /// The block in which the innermost variable of an expression has its value, seen from another within it.
@@ -284,7 +296,12 @@ impl Names {
     }
 
     /// `block_number` is that of the block, and afterwards the last one within it.
-    fn block(&self, block: &mut Block, scopes: &Scopes, block_number: &mut usize) -> Result<(), Error> {
+    fn block(
+        &self,
+        block: &mut Block,
+        (scopes, memories): (&Scopes, &Memories),
+        block_number: &mut usize,
+    ) -> Result<(), Error> {
         let own = *block_number;
         let mut statements = Vec::with_capacity(block.statements.len());
         for (position, mut statement) in std::mem::take(&mut block.statements).into_iter().enumerate() {
@@ -294,12 +311,15 @@ impl Names {
                 let index = self.of_parts(expr, place, scopes)?;
                 statements.push(Statement::Name { variable: self.number[number], index });
             }
-            for index in statement.indices_mut() {
-                *index = self.rewritten(index, place, scopes)?;
+            let indices: Vec<Expr> = statement.indices().into_iter().cloned().collect();
+            let bases: Vec<(Expr, i64)> =
+                indices.iter().map(|index| base(&statement, index, memories)).collect::<Result<_, _>>()?;
+            for (index, (base, distance)) in statement.indices_mut().into_iter().zip(bases) {
+                *index = self.rewritten(&base, place, scopes)?.checked_add_constant(distance)?;
             }
             for inner in statement.blocks_mut() {
                 *block_number += 1;
-                self.block(inner, scopes, block_number)?;
+                self.block(inner, (scopes, memories), block_number)?;
             }
             statements.push(statement);
         }

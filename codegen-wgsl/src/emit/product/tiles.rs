@@ -75,9 +75,9 @@ impl Emission<'_> {
         let step = self.product.step;
         let read = |this: &mut Self, begin: &Expr, known: &Known, block: &mut Block| {
             let mut elements = Vec::new();
-            for operand in 0..2 {
+            for (operand, first) in first.iter().enumerate() {
                 for part in 0..this.parts(operand) {
-                    elements.push(this.read_part(operand, part, [&first[operand], begin], known, block)?);
+                    elements.push(this.read_part(operand, part, [first, begin], known, block)?);
                 }
             }
             Ok::<Vec<Operand>, Error>(elements)
@@ -86,10 +86,10 @@ impl Emission<'_> {
         carried.extend(read(self, begin, known, block)?);
         let mut sums = self.looped(rounds, carried, known, block, |this, round, mut sums, known, block| {
             let mut elements = sums.split_off(count).into_iter();
-            for operand in 0..2 {
+            for (operand, tile) in tiles.into_iter().enumerate() {
                 for part in 0..this.parts(operand) {
                     if let Some(element) = elements.next() {
-                        this.store_part(operand, tiles[operand], part, element, known, block)?;
+                        this.store_part(operand, tile, part, element, known, block)?;
                     }
                 }
             }

@@ -38,6 +38,8 @@ Programs and functions that once went wrong on a driver, and the tests that hold
 |---|---|
 | `(x + 1e8) - 1e8` is `x` | `drivers::sums_are_not_reassociated` |
 | `x - x` and `x / x` are constants, `f(x) - f(x)` is 0 | `drivers::equal_values_are_not_taken_for_one` |
+| `x <= y ? x : y` is a minimum that drops NaN, also where both are hidden alike (NVIDIA) | `drivers::comparisons_with_nan_hold_when_they_are_negated` |
+| `0 / 0` is 1 where both zeros are hidden alike (NVIDIA) | `drivers::zeros_are_not_folded_with` |
 | `x * 0`, `x + 0`, `0 - x` are folded, also of zeros that were computed | `drivers::zeros_are_not_folded_with`, `computed_zeros_are_not_folded_with` |
 | likewise of zeros that a function returns | `drivers::zeros_that_functions_return_are_not_folded_with` |
 | likewise of narrow floats that are constants, or choices of them | `drivers::narrow_zeros_are_not_folded_with` |

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, Literal, Module};
 use weft_hlo::random::{Numbers, Options, Rng, inputs};
-use weft_partition::{Emitter, Schedule, Target, fuse};
+use weft_partition::{DeviceKind, Emitter, Schedule, Target, Verdict, fuse};
 use weft_runtime::{Device, Executable};
 
 /// How many kernels of a module are shaped around sums of products.
@@ -342,6 +342,59 @@ fn members_of_a_subgroup_read_together() {
             _ => None,
         });
         assert_eq!(members, Some(sizes.map_or(1, |sizes| i64::from(sizes.min))), "{text}");
+        check(&device, &target, &text).unwrap_or_else(|why| panic!("{why}"));
+    }
+}
+
+/// Invocations with 8 by 8 results, whose tiles are read ahead: on a card, which the device is taken for, of so few cores that these dots have workgroups enough. Rows, columns and products that fill no tile, operands either of
+/// which has side by side what is contracted, and what is computed of the sums.
+#[test]
+fn large_tiles_are_read_ahead() {
+    let device = support::device();
+    let target = device.target().clone().with(|target| {
+        (target.kind, target.schedule, target.hardware.cores) = (DeviceKind::Discrete, Some(Schedule::Gpu), 1);
+    });
+    for ([rows, depth, columns], is_deep) in
+        [([260, 24, 140], [true, false]), ([258, 33, 129], [true, true]), ([270, 17, 132], [false, false])]
+    {
+        let shape = |along: usize, is_deep: bool| match is_deep {
+            true => (format!("f32[{along},{depth}]"), 1),
+            false => (format!("f32[{depth},{along}]"), 0),
+        };
+        let ((a, of_a), (b, of_b)) = (shape(rows, is_deep[0]), shape(columns, is_deep[1]));
+        let text = format!(
+            "HloModule m\nENTRY e {{\n  a = {a} parameter(0)\n  b = {b} parameter(1)\n  c = f32[{columns}] parameter(2)\n  \
+             d = f32[{rows},{columns}] dot(a, b), lhs_contracting_dims={{{of_a}}}, rhs_contracting_dims={{{of_b}}}\n  \
+             w = f32[{rows},{columns}] broadcast(c), dimensions={{1}}\n  ROOT r = f32[{rows},{columns}] add(d, w)\n}}\n"
+        );
+        let fused = fuse(&support::module(&text), &target).unwrap_or_else(|findings| panic!("{findings}"));
+        let plans = fused.module.computations.ids().filter_map(|id| fused.plan(id));
+        let is_large =
+            plans.filter(|plan| matches!(plan.emitter(), Emitter::Product(it) if it.ahead && it.tile == [8, 8]));
+        assert_eq!(is_large.count(), 1, "{text}");
+        check(&device, &target, &text).unwrap_or_else(|why| panic!("{why}"));
+    }
+}
+
+/// On GPUs dots with few results are cut into stretches, and those with vectors are reductions.
+#[test]
+fn dots_with_few_results_agree_with_the_evaluator() {
+    let device = support::device();
+    let target = device.target().clone().with(|target| target.schedule = Some(Schedule::Gpu));
+    for (a, b, d, ty) in [
+        ("[16,2048]", "[2048,24]", "[16,24]", "f32"),
+        ("[5,4096]", "[4096,12]", "[5,12]", "s32"),
+        ("[96,200]", "[200]", "[96]", "f32"),
+        ("[1,300]", "[300,77]", "[1,77]", "bf16"),
+        ("[333]", "[333]", "[]", "s32"),
+    ] {
+        let contracted = a.matches(',').count();
+        let text = format!(
+            "HloModule m\nENTRY e {{\n  a = {ty}{a} parameter(0)\n  b = {ty}{b} parameter(1)\n  \
+             ROOT d = {ty}{d} dot(a, b), lhs_contracting_dims={{{contracted}}}, rhs_contracting_dims={{0}}\n}}\n"
+        );
+        let fused = fuse(&support::module(&text), &target).unwrap_or_else(|findings| panic!("{findings}"));
+        assert!(fused.decisions.iter().any(|decision| decision.verdict == Verdict::Rewritten), "{text}");
         check(&device, &target, &text).unwrap_or_else(|why| panic!("{why}"));
     }
 }

@@ -33,18 +33,21 @@ pub(crate) fn programs() -> Vec<Program> {
     programs
 }
 
-/// Every transposition, reduction and scan that could shape a kernel does, or its plan says why not; `cargo test -p weft-partition corpus:: -- --nocapture` shows the reasons.
+/// Every transposition, reduction, scan, dot and convolution that could shape a kernel does, or its plan says why not; `cargo test -p weft-partition corpus:: -- --nocapture` shows the reasons.
 #[test]
 fn heroes_shape_kernels_or_say_why_not() {
     // In software an invocation folds a row by itself, which is a loop.
-    for (preset, least) in [("discrete", 120), ("software", 35)] {
+    for (preset, least) in [("discrete", 200), ("software", 120)] {
         let target = Target::preset(preset).expect("there is such a target");
         let (mut shaped, mut loops) = (0, 0);
         for Program { name, optimized, .. } in programs() {
             let fused = fuse_explained(&optimized, &target).unwrap_or_else(|found| panic!("{name}: {found}"));
             for plan in fused.module.computations.ids().filter_map(|id| fused.plan(id)) {
                 let emitter = plan.emitter();
-                let is_shaped = matches!(emitter, Emitter::Reduced(_) | Emitter::Transposed(_) | Emitter::Windowed(_));
+                let is_shaped = matches!(
+                    emitter,
+                    Emitter::Reduced(_) | Emitter::Transposed(_) | Emitter::Windowed(_) | Emitter::Product(_)
+                );
                 assert!(!plan.why().is_empty(), "{preset} {name}: {emitter:?}");
                 shaped += usize::from(is_shaped);
                 for hero in plan.heroes() {
@@ -54,6 +57,7 @@ fn heroes_shape_kernels_or_say_why_not() {
                             | HeroKind::ColumnReduction { .. }
                             | HeroKind::Transposition { .. }
                             | HeroKind::Scan { .. }
+                            | HeroKind::Product { .. }
                     );
                     let Some(why) = hero.why_loop.as_deref() else {
                         assert!(is_shaped || !is_meant, "{preset} {name}: {} has no reason: {emitter:?}", hero.kind);

@@ -127,7 +127,7 @@ fn a_sweep_compares_shapes_with_plain_loops() {
     assert!(matches!(output.status.code(), Some(0 | 1)), "{}", stderr(&output));
     let whole: Value = serde_json::from_str(&stdout(&output)).expect("one JSON value");
     let points = whole["devices"][0]["sweep"].as_array().expect("there are programs");
-    assert_eq!(points.len(), 3 * 4);
+    assert_eq!(points.len(), 3 * 5);
     for point in points {
         positive(&point["loops_seconds"]);
         positive(&point["times_loops"]["gpu"]);

@@ -38,7 +38,7 @@ pub(crate) struct Bench {
     /// All cases that come with this command
     #[arg(long)]
     pub(crate) all: bool,
-    /// Row sums, column sums, softmax of rows and transposes of f32 arrays of up to 2^LOG2 elements (24 if not told), rows and columns powers of 16 and
+    /// Row sums, column sums, softmax of rows, transposes and products with 32 rows of f32 arrays of up to 2^LOG2 elements (24 if not told), rows and columns powers of 16 and
     /// some primes, each beside the plain loops that compute it, with all schedules or the one that `--schedule` tells. Exit with 1 if any takes more than
     /// twice as long with those that suit the device, or is wrong
     #[arg(long, value_name = "LOG2", num_args = 0..=1, require_equals = true, default_missing_value = "24", conflicts_with_all = ["baseline", "no_opt"], value_parser = clap::value_parser!(u32).range(0..=26))]

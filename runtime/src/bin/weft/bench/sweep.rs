@@ -117,6 +117,7 @@ impl Sweep {
                 Family::ColumnSum => "column sum: loops, ms",
                 Family::Softmax => "softmax: loops, ms",
                 Family::Transpose => "transpose: loops, ms",
+                Family::Product => "product: loops, ms",
             });
             heading.extend(self.schedules.iter().map(|schedule| schedule.name()));
         }

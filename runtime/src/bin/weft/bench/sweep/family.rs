@@ -8,7 +8,12 @@ pub(super) enum Family {
     /// Of rows, given as one fusion.
     Softmax,
     Transpose,
+    /// Of all rows with the first 32.
+    Product,
 }
+
+/// Rows that others are multiplied with.
+const FACTORS: i64 = 32;
 
 /// How a program is given.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -20,7 +25,8 @@ pub(super) enum Given {
 }
 
 impl Family {
-    pub(super) const ALL: [Family; 4] = [Family::RowSum, Family::ColumnSum, Family::Softmax, Family::Transpose];
+    pub(super) const ALL: [Family; 5] =
+        [Family::RowSum, Family::ColumnSum, Family::Softmax, Family::Transpose, Family::Product];
 
     /// Its name in tables.
     pub(super) fn name(self) -> &'static str {
@@ -29,6 +35,7 @@ impl Family {
             Family::ColumnSum => "column sum",
             Family::Softmax => "softmax",
             Family::Transpose => "transpose",
+            Family::Product => "product",
         }
     }
 
@@ -51,6 +58,7 @@ impl Family {
                 one(&body, &array, &result, given)
             }
             Family::Softmax => softmax(rows, &array, given),
+            Family::Product => product([rows, columns], &array, given),
         };
         format!("HloModule sweep\n{regions}{programs}")
     }
@@ -64,6 +72,29 @@ fn one(body: &str, array: &str, result: &str, given: Given) -> String {
             "f {{\n  {body}\n}}\nENTRY main {{\n  x = {array} parameter(0)\n  ROOT r = {result} fusion(x), kind=kLoop, calls=f\n}}\n"
         ),
     }
+}
+
+fn product([rows, columns]: [i64; 2], array: &str, given: Given) -> String {
+    let factors = rows.min(FACTORS);
+    let result = format!("f32[{rows},{factors}]");
+    let w = format!(
+        "x = {array} parameter(0)\n  w = f32[{factors},{columns}] slice(x), slice={{[0:{factors}], [0:{columns}]}}"
+    );
+    let body = match given {
+        Given::Whole => {
+            format!("{w}\n  ROOT p = {result} dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}")
+        }
+        // An invocation adds the products of a result.
+        Given::Loops => {
+            let products = format!("f32[{rows},{factors},{columns}]");
+            format!(
+                "{w}\n  xb = {products} broadcast(x), dimensions={{0,2}}\n  wb = {products} broadcast(w), dimensions={{1,2}}\n  \
+                 m = {products} multiply(xb, wb)\n  zero = f32[] constant(0)\n  \
+                 ROOT p = {result} reduce(m, zero), dimensions={{2}}, to_apply=sum"
+            )
+        }
+    };
+    one(&body, array, &result, given)
 }
 
 fn softmax(rows: i64, array: &str, given: Given) -> String {

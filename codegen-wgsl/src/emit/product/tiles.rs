@@ -139,12 +139,22 @@ impl Emission<'_> {
     ) -> Result<Operand, Error> {
         let ([along, number], open) = self.part(operand, &Expr::constant(part), known)?;
         let at = [first[0].checked_add(&along)?, first[1].checked_add(&number)?];
-        let nothing = self.zeros(1);
-        let elements =
-            self.where_holds(open, ("element", nothing.clone()), known, block, |this, _, known, block| {
-                Ok(vec![this.element(operand, at, known, block)?])
-            })?;
-        Ok(elements.into_iter().chain(nothing).next().unwrap_or(Operand::Constant(zero(self.ty))))
+        self.or_zero(open, known, block, |this, known, block| this.element(operand, at, known, block))
+    }
+
+    /// What is computed where some tests hold; zero elsewhere.
+    fn or_zero(
+        &mut self,
+        open: Vec<Constraint>,
+        known: &Known,
+        block: &mut Block,
+        emit: impl FnOnce(&mut Self, &Known, &mut Block) -> Result<Operand, Error>,
+    ) -> Result<Operand, Error> {
+        let nothing = Operand::Constant(zero(self.ty));
+        let elements = self.where_holds(open, ("element", vec![nothing]), known, block, |this, _, known, block| {
+            Ok(vec![emit(this, known, block)?])
+        })?;
+        Ok(elements.first().copied().unwrap_or(nothing))
     }
 
     /// Puts an element into an operand's tile.
@@ -212,12 +222,7 @@ impl Emission<'_> {
         if operand == 0 {
             open.extend(self.open(&indices, &known.when(&open))?);
         }
-        let nothing = self.zeros(1);
-        let elements =
-            self.where_holds(open, ("element", nothing.clone()), known, block, |this, _, known, block| {
-                Ok(vec![this.factor(operand, indices, known, block)?])
-            })?;
-        Ok(elements.into_iter().chain(nothing).next().unwrap_or(Operand::Constant(zero(self.ty))))
+        self.or_zero(open, known, block, |this, known, block| this.factor(operand, indices, known, block))
     }
 
     /// Adds the products of a number, of elements of the tiles, which begin with a row and a number. What a window does not cover is zero there, which makes no difference to sums of integers; of floats

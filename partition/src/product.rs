@@ -39,7 +39,7 @@ pub struct Product {
     pub tiles: TileOwner,
     /// Columns that an invocation computes as a vector: 1 or 4.
     pub lanes: u32,
-    /// Whether a workgroup reads its next tiles of the operands while it adds the products of those that it has.
+    /// Whether a workgroup reads its next tiles of the operands while it adds the products of those that it has; none of an operand that windows do not cover everywhere.
     pub ahead: bool,
     /// Invocations of a subgroup, which is the workgroup, that each read other elements of a row of the left operand and hand them to one another; 1 where each reads all that it needs.
     pub members: i64,
@@ -193,6 +193,7 @@ impl Product {
             false => space.shared(target)?,
         };
         let product = product.in_lines(line).in_runs(run, contraction.lhs.is_partial);
+        let product = Product { ahead: product.ahead && !contraction.lhs.is_partial, ..product };
         let groups = product.workgroups();
         let limit = i64::from(target.max_workgroups_per_dimension);
         if groups.iter().any(|groups| *groups > limit) {
@@ -314,7 +315,11 @@ impl Product {
         }
         Ok(match shared.tile[0] > SHARED_SIDE && shared.depth <= LARGE_STRETCH {
             true => shared,
-            false => shared.in_stretches(),
+            false => {
+                // Of whole tiles: what is deeper than a stretch would be added twice.
+                let Product { stretch, step, depth, .. } = shared.in_stretches();
+                Product { stretch: (parts(stretch, step) * step).min(depth), ..shared }
+            }
         })
     }
 
@@ -360,8 +365,9 @@ impl Product {
         if run >= depth || members > 1 {
             return self;
         }
-        if run % WHOLE_STEPS == 0 {
-            let least = (stretch..run).find(|stretch| stretch % WHOLE_STEPS == 0 && run % stretch == 0);
+        let whole = if tiles == TileOwner::Workgroup { self.step } else { WHOLE_STEPS };
+        if run % whole == 0 {
+            let least = (stretch..run).find(|stretch| stretch % whole == 0 && run % stretch == 0);
             return Product { stretch: least.unwrap_or(run), ..self };
         }
         if tiles == TileOwner::Workgroup || !is_partial {

@@ -346,22 +346,47 @@ fn members_of_a_subgroup_read_together() {
     }
 }
 
+/// A card of one core.
+fn small_card(device: &Device) -> Target {
+    device.target().clone().with(|target| {
+        (target.kind, target.schedule, target.hardware.cores) = (DeviceKind::Discrete, Some(Schedule::Gpu), 1);
+    })
+}
+
+/// Convolutions whose windows cover too little have large tiles as well, and none that are read ahead.
+#[test]
+fn large_tiles_of_convolutions_are_not_read_ahead() {
+    let device = support::device();
+    let target = small_card(&device);
+    let text = "HloModule m\nENTRY e {\n  x = f32[2,16,16,8] parameter(0)\n  w = f32[3,3,8,136] parameter(1)\n  \
+                ROOT y = f32[2,16,16,136] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f\n}\n";
+    let fused = fuse(&support::module(text), &target).unwrap_or_else(|findings| panic!("{findings}"));
+    let plans = fused.module.computations.ids().filter_map(|id| fused.plan(id));
+    let is_meant =
+        plans.filter(|plan| matches!(plan.emitter(), Emitter::Product(it) if !it.ahead && it.tile == [8, 8]));
+    assert_eq!(is_meant.count(), 1, "{}", fused.module);
+    check(&device, &target, text).unwrap_or_else(|why| panic!("{why}"));
+}
+
 /// Invocations with 8 by 8 results, whose tiles are read ahead: on a card, which the device is taken for, of so few cores that these dots have workgroups enough. Rows, columns and products that fill no tile, operands either of
 /// which has side by side what is contracted, and what is computed of the sums.
 #[test]
 fn large_tiles_are_read_ahead() {
     let device = support::device();
-    let target = device.target().clone().with(|target| {
-        (target.kind, target.schedule, target.hardware.cores) = (DeviceKind::Discrete, Some(Schedule::Gpu), 1);
-    });
-    for ([rows, depth, columns], is_deep) in
-        [([260, 24, 140], [true, false]), ([258, 33, 129], [true, true]), ([270, 17, 132], [false, false])]
-    {
+    let target = small_card(&device);
+    for ([rows, depth, columns], is_deep) in [
+        ([260, 24, 140], [true, false]),
+        ([258, 33, 129], [true, true]),
+        ([270, 17, 132], [false, false]),
+        ([130, 4200, 129], [true, false]),
+    ] {
         let shape = |along: usize, is_deep: bool| match is_deep {
             true => (format!("f32[{along},{depth}]"), 1),
             false => (format!("f32[{depth},{along}]"), 0),
         };
         let ((a, of_a), (b, of_b)) = (shape(rows, is_deep[0]), shape(columns, is_deep[1]));
+        // Sums of so many are exact of integers.
+        let ty = if depth > 4096 { "s32" } else { "f32" };
         let text = format!(
             "HloModule m\nENTRY e {{\n  a = {a} parameter(0)\n  b = {b} parameter(1)\n  c = f32[{columns}] parameter(2)\n  \
              d = f32[{rows},{columns}] dot(a, b), lhs_contracting_dims={{{of_a}}}, rhs_contracting_dims={{{of_b}}}\n  \
@@ -372,7 +397,7 @@ fn large_tiles_are_read_ahead() {
         let is_large =
             plans.filter(|plan| matches!(plan.emitter(), Emitter::Product(it) if it.ahead && it.tile == [8, 8]));
         assert_eq!(is_large.count(), 1, "{text}");
-        check(&device, &target, &text).unwrap_or_else(|why| panic!("{why}"));
+        check(&device, &target, &text.replace("f32", ty)).unwrap_or_else(|why| panic!("{why}"));
     }
 }
 

@@ -34,7 +34,7 @@ impl Emission<'_> {
         let sums = |this: &mut Self, others: usize, block: &mut Block| {
             this.stretches(count, known, block, |this, begin, length, known, block| {
                 let rounds = (length + step - 1) / step;
-                if this.product.ahead && rounds > 1 && this.factors.window.is_none() {
+                if this.product.ahead && rounds > 1 {
                     return this.ahead((&own, tiles, &first), (begin, rounds), count, known, block);
                 }
                 this.looped(rounds, this.zeros(count), known, block, |this, round, sums, known, block| {

@@ -64,3 +64,15 @@ fn dots_with_few_results_are_cut_into_stretches_on_gpus() {
         assert_eq!(kernels(&fused(shapes, MATRIX, "discrete")).0.len(), 1, "{shapes:?}");
     }
 }
+
+/// What is deeper than a stretch would be added twice.
+#[test]
+fn stretches_of_workgroups_are_whole_tiles() {
+    for depth in [4096, 4097, 4200, 5000, 9999] {
+        let shapes = [format!("f32[4096,{depth}]"), format!("f32[{depth},4096]")];
+        let gpu = fused([&shapes[0], &shapes[1], "f32[4096,4096]"], MATRIX, "discrete");
+        let (emitters, _) = kernels(&gpu);
+        let [Emitter::Product(product)] = emitters[..] else { panic!("{emitters:?}") };
+        assert!(product.ahead && (product.stretch == depth || product.stretch % product.step == 0), "{product}");
+    }
+}

@@ -1,11 +1,11 @@
 //! Sums of products as those of matrices.
 
-use crate::access::read_map;
+use crate::access::{is_loop, read_map};
 use crate::plan::leaf_extents;
 use weft_affine::{Constraint, Error, Expr, Interval, Var};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::indexing::operand_map;
-use weft_hlo::ir::{Computation, ConvolutionDimensions, InstrId, Op};
+use weft_hlo::ir::{ArenaId, Computation, ConvolutionDimensions, InstrId, Op};
 use weft_indexing::IndexingMap;
 
 /// A dot or a convolution as products of matrices: `batch` times `rows` by `depth` and `depth` by `columns`.
@@ -323,4 +323,15 @@ fn substituted(
         true => Err("its window meets no element".to_owned()),
         false => Ok(whole),
     }
+}
+
+/// For each instruction whether an operand of a sum of products is computed of it, without a loop in between.
+pub(crate) fn feeding(computation: &Computation, is_sum: impl Fn(InstrId) -> bool) -> Vec<bool> {
+    let mut feeds = vec![false; computation.instructions.len()];
+    for (id, instruction) in computation.instructions.iter().rev() {
+        if is_sum(id) || feeds[id.index()] && !is_loop(&instruction.op) {
+            instruction.operands.iter().for_each(|operand| feeds[operand.index()] = true);
+        }
+    }
+    feeds
 }

@@ -118,7 +118,7 @@ fn power_of_two(count: i64) -> i64 {
 }
 
 impl Product {
-    /// The tiles of a dot for a target, or why there are none; `results` are the types that a kernel writes.
+    /// The tiles of a dot for a target, or why there are none, in a kernel that writes results of these types and has so many such sums, of tiles alike.
     ///
     /// - Columns are computed as vectors of four where they are a multiple of four.
     /// - Devices in software whose subgroups are all of one size, 4 or 8: a workgroup is a subgroup, which lies along columns and has tiles of up to 4 × its size rows and 256 results, the columns of
@@ -127,18 +127,19 @@ impl Product {
     ///   fewer than 8 invocations a core; 8 invocations a workgroup, as many of them along the columns as there are tiles; 4 products of each result at a time where they are a multiple of 4.
     /// - GPUs: 4 × 4 results an invocation, 16 × 16 invocations a workgroup, or 8 × 8 where else there were fewer than two workgroups a core; tiles of both operands in workgroup memory, 8 products deep. Those with
     ///   memory of their own: 8 × 8 results, 16 products deep and read ahead, and up to 4,096 products in one stretch, where there are at least four workgroups a core.
+    /// - Of several sums (a power of two, rounded up) an invocation has so many times fewer results of each, and no tiles of 8 × 8: their registers are one kernel's. Complex products are four sums of real ones.
     /// - Convolutions of fewer than 4 features of a group, or places, are loops.
     /// - Else a stretch has about as many products as there are stretches: `sqrt(depth)`, rounded up to a multiple of 8; where subgroups read together about as many steps, and all of them where they are at most 128.
     pub(crate) fn of(
         computation: &Computation,
         id: InstrId,
-        results: &[ElementType],
+        (results, sums): (&[ElementType], usize),
         target: &Target,
     ) -> Result<(Product, Contraction), String> {
         let contraction = Contraction::of(computation, id, Rows::Places)?;
-        Product::of_contraction(contraction, computation, id, results, target).or_else(|why| {
+        Product::of_contraction(contraction, computation, id, (results, sums), target).or_else(|why| {
             let contraction = Contraction::of(computation, id, Rows::Line)?;
-            Product::of_contraction(contraction, computation, id, results, target).map_err(|_| why)
+            Product::of_contraction(contraction, computation, id, (results, sums), target).map_err(|_| why)
         })
     }
 
@@ -146,7 +147,7 @@ impl Product {
         contraction: Contraction,
         computation: &Computation,
         id: InstrId,
-        results: &[ElementType],
+        (results, sums): (&[ElementType], usize),
         target: &Target,
     ) -> Result<(Product, Contraction), String> {
         let Contraction { batch, rows, columns, depth, run, line, .. } = contraction;
@@ -184,13 +185,15 @@ impl Product {
             ahead: false,
             members: 1,
         };
+        let sums = power_of_two(i64::try_from(sums).unwrap_or(i64::MAX));
         let product = match target.is_software() {
             // Members of a subgroup read products of one place of a window.
             true => {
-                let together = space.together(target).filter(|it| !contraction.lhs.is_partial || run % it.step == 0);
-                together.unwrap_or_else(|| space.own(target))
+                let together = space.together(sums, target);
+                let together = together.filter(|it| !contraction.lhs.is_partial || run % it.step == 0);
+                together.unwrap_or_else(|| space.own(sums, target))
             }
-            false => space.shared(target)?,
+            false => space.shared(sums, target)?,
         };
         let product = product.in_lines(line).in_runs(run, contraction.lhs.is_partial);
         let product = Product { ahead: product.ahead && !contraction.lhs.is_partial, ..product };
@@ -223,12 +226,18 @@ impl Product {
     }
 
     /// Tiles of invocations that read for themselves.
-    fn own(self, target: &Target) -> Product {
+    fn own(self, sums: i64, target: &Target) -> Product {
         let lanes = i64::from(self.lanes);
         let most = target.max_invocations_per_workgroup.min(target.max_workgroup_size_x);
         let threads = OWN_THREADS.min(i64::from(most)).max(1);
         let wanted = OWN_INVOCATIONS.saturating_mul(i64::from(target.hardware.cores.max(1)));
         let mut limits = [OWN_ROWS, if lanes > 1 { OWN_COLUMNS } else { OWN_COLUMNS_APART }];
+        let results = limits[0] * limits[1] / sums;
+        while limits[0] * limits[1] > results.max(lanes) {
+            let larger = usize::from(limits[1] > limits[0]);
+            limits[larger] /= 2;
+        }
+        limits[1] = limits[1].max(lanes);
         loop {
             let [rows, columns] = limits;
             let tile = [balanced(self.rows, rows), lanes * balanced(self.columns / lanes, columns / lanes)];
@@ -250,15 +259,16 @@ impl Product {
     }
 
     /// Tiles of invocations of a subgroup that read the left operand together; none where half of it had no columns.
-    fn together(self, target: &Target) -> Option<Product> {
+    fn together(self, sums: i64, target: &Target) -> Option<Product> {
         let sizes = target.features.subgroup.filter(|sizes| sizes.min == sizes.max && matches!(sizes.min, 4 | 8))?;
         if sizes.max > target.max_invocations_per_workgroup.min(target.max_workgroup_size_x) {
             return None;
         }
         let members = i64::from(sizes.min);
         let least = i64::from(self.lanes);
-        let most_rows = TOGETHER_ROWS * members;
-        let mut columns = TOGETHER_RESULTS / most_rows;
+        let results = TOGETHER_RESULTS / sums;
+        let most_rows = (TOGETHER_ROWS * members).min(results / least).max(members);
+        let mut columns = (results / most_rows).max(least);
         while columns > least && (self.columns % columns != 0 || self.columns / columns < members) {
             columns /= 2;
         }
@@ -281,7 +291,7 @@ impl Product {
     }
 
     /// Tiles of workgroups.
-    fn shared(self, target: &Target) -> Result<Product, String> {
+    fn shared(self, sums: i64, target: &Target) -> Result<Product, String> {
         if target.faults.barriers {
             return Err("barriers do not work on the target".to_owned());
         }
@@ -297,19 +307,19 @@ impl Product {
             product.group.iter().product::<i64>() <= most
                 && product.workgroups().iter().fold(1, |all: i64, groups| all.saturating_mul(*groups))
                     >= groups_of_core * cores
-                && product.tile_bytes() <= i64::from(target.max_workgroup_storage_bytes)
+                && sums * product.tile_bytes() <= i64::from(target.max_workgroup_storage_bytes)
         };
         let large = Product { ahead: true, ..of(LARGE_SIDE, SHARED_GROUP, LARGE_STEP) };
         let many = of(SHARED_SIDE, SHARED_GROUP, SHARED_STEP);
         let shared = match target.kind {
-            DeviceKind::Discrete if fits(&large, LARGE_GROUPS) => large,
+            DeviceKind::Discrete if sums == 1 && fits(&large, LARGE_GROUPS) => large,
             _ if fits(&many, 2) => many,
             _ => of(SHARED_SIDE, FEW_GROUP, SHARED_STEP),
         };
         if shared.group.iter().product::<i64>() > most {
             return Err(format!("the target has workgroups of {most} invocations"));
         }
-        let (bytes, limit) = (shared.tile_bytes(), i64::from(target.max_workgroup_storage_bytes));
+        let (bytes, limit) = (sums * shared.tile_bytes(), i64::from(target.max_workgroup_storage_bytes));
         if bytes > limit {
             return Err(format!("its tiles take {bytes} bytes of workgroup memory and the target has {limit}"));
         }

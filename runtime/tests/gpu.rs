@@ -16,6 +16,7 @@ mod device;
 mod differential;
 mod donation;
 mod drivers;
+mod expanded;
 #[path = "../../codegen-wgsl/tests/support/lockstep.rs"]
 mod lockstep;
 mod math;

@@ -108,7 +108,7 @@ struct Transform {
 }
 
 /// `jk = (j² + k² - (k - j)²) / 2` makes the sum a convolution with `e^(πi j²/n)`.
-struct Chirp {
+pub(crate) struct Chirp {
     /// `e^(-πi j²/n)` for each `j`.
     waves: Vec<Complex64>,
     /// The transform of the conjugate waves on both sides of 0, of a length that is a power of 2.
@@ -173,7 +173,8 @@ impl Transform {
 }
 
 impl Chirp {
-    fn new(length: usize) -> Self {
+    /// For lines of this length.
+    pub(crate) fn new(length: usize) -> Self {
         // Squares modulo 2n, as the wave repeats after that.
         let square = |j: usize| ((j as u128 * j as u128) % (2 * length as u128)) as usize;
         let waves: Vec<Complex64> = (0..length).map(|j| turn(square(j), 2 * length)).collect();
@@ -185,6 +186,16 @@ impl Chirp {
             kernel[mirrored] = wave.conj();
         }
         Chirp { waves, spectrum: forward.forward(&kernel), forward }
+    }
+
+    /// `e^(-πi j²/n)` for each `j` below `n`.
+    pub(crate) fn waves(&self) -> &[Complex64] {
+        &self.waves
+    }
+
+    /// The transform of the conjugate waves on both sides of 0, of the least power of 2 that is at least `2n - 1`.
+    pub(crate) fn spectrum(&self) -> &[Complex64] {
+        &self.spectrum
     }
 
     fn transform(&self, line: &[Complex64]) -> Vec<Complex64> {

@@ -95,10 +95,11 @@ use crate::diagnostic::Diagnostics;
 pub use chance::Chance;
 pub use conversion::{converted, reinterpreted};
 pub use custom::{CustomCall, CustomCalls};
+pub(crate) use fourier::Chirp;
 pub use precise::evaluate_precisely;
 pub(crate) use precise::{wide_literal, wide_module};
 pub(crate) use region::{nearest, number};
-pub(crate) use scalar::Number;
+pub(crate) use scalar::{Number, sin_cos_of_turn};
 pub use watch::{Interrupt, Progress, Watch};
 
 use crate::ir::{Literal, Module};

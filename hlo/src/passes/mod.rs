@@ -19,12 +19,14 @@ mod convolutions;
 mod custom_calls;
 mod dead_code;
 mod flatten;
+mod fourier;
 mod gather_scatter;
 mod inline_calls;
 mod layouts;
 mod linear_algebra;
 mod multiply_high;
 mod ordered_scatter;
+mod other_dots;
 mod pass;
 mod pipeline;
 mod random_bits;
@@ -49,12 +51,14 @@ pub use control_flow::{Conditionals, WhileLoops};
 pub use custom_calls::ExpandCustomCalls;
 pub use dead_code::DeadCode;
 pub use flatten::{flatten, flatten_around};
+pub use fourier::FourierTransforms;
 pub use gather_scatter::{CanonicalGather, CanonicalScatter};
 pub use inline_calls::InlineCalls;
 pub use layouts::Layouts;
 pub use linear_algebra::LinearAlgebra;
 pub use multiply_high::MultiplyHigh;
 pub use ordered_scatter::order_scatters;
+pub use other_dots::OtherDots;
 pub use pass::{Change, Pass, Rewritten};
 pub use pipeline::{MAX_ROUNDS, Optimized, PassRun, Pipeline};
 pub use random_bits::RandomBits;
@@ -85,8 +89,17 @@ pub const PASSES: &[&dyn Pass] = &[
 
 /// Passes that run only where they are named: they write operations out that a target may well have, and may change rounding;
 /// each says whether it does.
-pub const ON_REQUEST: &[&dyn Pass] =
-    &[&BitcastWidths, &LinearAlgebra, &MultiplyHigh, &RandomBits, &SelectAndScatter, &StochasticConvert, &WideSums];
+pub const ON_REQUEST: &[&dyn Pass] = &[
+    &BitcastWidths,
+    &FourierTransforms,
+    &LinearAlgebra,
+    &MultiplyHigh,
+    &OtherDots,
+    &RandomBits,
+    &SelectAndScatter,
+    &StochasticConvert,
+    &WideSums,
+];
 
 /// The pass of this name.
 pub fn pass_named(name: &str) -> Option<&'static dyn Pass> {

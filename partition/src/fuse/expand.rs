@@ -7,17 +7,20 @@ use std::borrow::Cow;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{Computation, Instruction, Module, Op};
 use weft_hlo::passes::{
-    BitcastWidths, DeadCode, MultiplyHigh, Pass, RandomBits, Rewritten, SelectAndScatter, StochasticConvert, Tuples,
-    WideSums, order_scatters,
+    BitcastWidths, DeadCode, FourierTransforms, MultiplyHigh, OtherDots, Pass, RandomBits, Rewritten, SelectAndScatter,
+    StochasticConvert, Tuples, WideSums, order_scatters,
 };
 
-/// The module with `rng-bit-generator`, `select-and-scatter`, `mulhi`, `stochastic-convert`, `bitcast-convert` between widths and scatters of many windows into many elements in an order written out as
+/// The module with `ragged-dot`, `scaled-dot`, `fft`, `rng-bit-generator`, `select-and-scatter`, `mulhi`, `stochastic-convert`, `bitcast-convert` between widths and scatters of many windows into many elements in an order written out as
 /// operations that have code, and sums of narrow floats accumulated in `f32`.
 pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> Result<Cow<'m, Module>, Diagnostics> {
     let is_meant = |op: &Op| {
         matches!(
             op,
-            Op::RngBitGenerator { .. }
+            Op::RaggedDot { .. }
+                | Op::ScaledDot { .. }
+                | Op::Fft { .. }
+                | Op::RngBitGenerator { .. }
                 | Op::SelectAndScatter { .. }
                 | Op::MultiplyHigh
                 | Op::StochasticConvert
@@ -32,7 +35,7 @@ pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> R
         return Ok(Cow::Borrowed(module));
     }
     let mut expanded = Cow::Borrowed(module);
-    for pass in [&RandomBits as &dyn Pass, &SelectAndScatter] {
+    for pass in [&OtherDots as &dyn Pass, &FourierTransforms, &RandomBits, &SelectAndScatter] {
         run(pass, &mut expanded, decisions)?;
     }
     let is_unordered = |module: &Module, computation: &Computation, scatter: &Instruction| {

@@ -311,6 +311,9 @@ impl Walk<'_> {
                 let (root, depth) = (&self.entry.instructions[state.root].name, home.access.depth);
                 return Ok(Err(format!("in the kernel of {root} it would stand in {depth} branches and loops")));
             }
+            if let Some(reason) = self.branches_in_tiles(id, state) {
+                return Ok(Err(reason));
+            }
             if let Some(of) = self.prologues.once_in(id, state.root).filter(|_| operation_cost(&instruction.op) > 0.0) {
                 let [root, of] = [state.root, of].map(|id| &self.entry.instructions[id].name);
                 return Ok(Err(format!("the tiles of {root} would compute it again, and the kernel of {of} can once")));
@@ -359,6 +362,18 @@ impl Walk<'_> {
             offers.push(Offer { kernel, home, inputs, evaluations });
         }
         Ok(Ok(offers))
+    }
+
+    /// Why a device in software does not compute an instruction for tiles of sums of products: each element of a tile is another copy of it in the code, and of branches in as many places SwiftShader makes
+    /// machine code for minutes.
+    fn branches_in_tiles(&self, id: InstrId, state: &Kernel) -> Option<String> {
+        let is_branch = matches!(self.entry.instructions[id].op, Op::Concatenate { .. } | Op::Pad { .. });
+        let is_meant = is_branch && self.target.is_software() && self.prologues.feeds_tiles(id);
+        let sum = state.members.iter().find(|member| self.prologues.is_in_tiles(**member)).filter(|_| is_meant)?;
+        Some(format!(
+            "it branches, in the code for each element of the tiles of {}",
+            self.entry.instructions[*sum].name
+        ))
     }
 
     /// What an instruction and the kernels that read it take if it is a kernel, and if they compute it: in nanoseconds, as far as it makes a difference.

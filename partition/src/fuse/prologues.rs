@@ -2,6 +2,7 @@
 
 use crate::Target;
 use crate::access::is_loop;
+use crate::contraction::feeding;
 use crate::cost::{operation_cost, weight};
 use crate::hero::HeroKind;
 use crate::product::Product;
@@ -15,6 +16,8 @@ pub(super) struct Prologues {
     units: Vec<f64>,
     /// A loop that a value is computed of the result of, if there is one, and whether the kernels of all of these could compute the value as well.
     loops: Vec<Option<(InstrId, bool)>>,
+    /// Whether an operand of a sum of products in tiles is computed of a value, without a loop in between.
+    feeds: Vec<bool>,
 }
 
 impl Prologues {
@@ -40,13 +43,24 @@ impl Prologues {
                     operands().filter_map(|operand| loops[operand]).min_by_key(|(_, takes_in)| *takes_in);
             }
         }
-        Prologues { tiles, units, loops }
+        let feeds = feeding(program, |id| tiles[id.index()].is_some());
+        Prologues { tiles, units, loops, feeds }
     }
 
     /// How often a sum of products has elements of an operand computed for its tiles, if it has some; what a loop yields is no part of its kernel.
     pub(super) fn evaluations(&self, id: InstrId, sum: InstrId, operand: usize) -> Option<f64> {
         let tiles = self.tiles[sum.index()].filter(|_| self.loops[id.index()].is_none())?;
         tiles.get(operand).copied()
+    }
+
+    /// Whether an instruction is a sum of products in tiles.
+    pub(super) fn is_in_tiles(&self, id: InstrId) -> bool {
+        self.tiles[id.index()].is_some()
+    }
+
+    /// Whether an operand of a sum of products in tiles is computed of a value, without a loop in between.
+    pub(super) fn feeds_tiles(&self, id: InstrId) -> bool {
+        self.feeds[id.index()] && self.loops[id.index()].is_none()
     }
 
     /// Whether a value in the kernel of a root is computed for tiles of the operands of sums of products.
@@ -72,5 +86,5 @@ fn tiles_of(program: &Computation, id: InstrId, target: &Target) -> Option<[f64;
         return None;
     }
     let result = instruction.shape.as_array()?.element_type;
-    Product::of(program, id, &[result], target).ok().map(|(product, _)| product.evaluations())
+    Product::of(program, id, (&[result], 1), target).ok().map(|(product, _)| product.evaluations())
 }

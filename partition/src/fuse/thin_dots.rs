@@ -42,7 +42,7 @@ fn form(computation: &Computation, dot: InstrId, target: &Target) -> Option<DotF
         return Some(DotForm::Reduced);
     }
     let result = instruction.shape.as_array()?;
-    let (product, _) = Product::of(computation, dot, &[result.element_type], target).ok()?;
+    let (product, _) = Product::of(computation, dot, (&[result.element_type], 1), target).ok()?;
     if product.tiles != TileOwner::Workgroup {
         return None;
     }

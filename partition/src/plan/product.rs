@@ -4,13 +4,13 @@ use super::planner::Planner;
 use super::reduced::Refused;
 use super::{Emitter, FunctionId, FusionPlan, Read, Root, Tail, leaf_extents};
 use crate::access::{Access, Counted, identity, is_bitcast};
-use crate::contraction::{Contraction, Side};
+use crate::contraction::{Contraction, Side, feeding};
 use crate::form::Form;
 use crate::product::Product;
 use crate::{Target, live};
 use std::collections::BTreeMap;
 use weft_affine::{Constraint, Expr};
-use weft_hlo::ir::{ArenaId, Computation, ElementType, InstrId, Op};
+use weft_hlo::ir::{ArenaId, Computation, ElementType, InstrId, Instruction, Op};
 use weft_indexing::{IndexingMap, Limits};
 
 /// Sums of products that a kernel is shaped around, at most.
@@ -56,14 +56,24 @@ impl Planner<'_> {
             [dot, ..] if dots.len() <= MOST_SUMS => dot,
             _ => return Err(format!("{} sums of products are too many for a kernel", dots.len()).into()),
         };
+        if target.is_software() {
+            let feeds = feeding(computation, |id| dots.contains(&id));
+            let is_branch = |op: &Op| matches!(op, Op::Concatenate { .. } | Op::Pad { .. });
+            let is_meant =
+                |(id, instruction): &(InstrId, &Instruction)| feeds[id.index()] && is_branch(&instruction.op);
+            if let Some((_, branch)) = computation.instructions.iter().find(is_meant) {
+                // Drivers in software make a copy of the branches for each element of a tile; SwiftShader works on them for minutes.
+                return Err(format!("{} branches, and tiles would for each element", branch.name).into());
+            }
+        }
         let leaves = computation.instructions[computation.root].shape.leaves();
         let arrays: Vec<_> = leaves.into_iter().filter_map(|leaf| leaf.as_array()).collect();
         let results: Vec<_> = arrays.iter().map(|array| array.element_type).collect();
-        let (product, contraction) = Product::of(computation, dot, &results, target)?;
+        let (product, contraction) = Product::of(computation, dot, (&results, dots.len()), target)?;
         let mut contractions = vec![contraction];
         for other in &dots[1..] {
             let types = |dot: InstrId| types(computation, dot);
-            let (tiles, contraction) = Product::of(computation, *other, &results, target)?;
+            let (tiles, contraction) = Product::of(computation, *other, (&results, dots.len()), target)?;
             let first = &contractions[0];
             let is_alike = contraction.is_in_order && first.is_in_order || contraction.results == first.results;
             if types(*other) != types(dot) || tiles != product || !is_alike {

@@ -25,7 +25,8 @@ pub(super) use float::Float;
 pub(super) use function::{Binary, Unary};
 pub(super) use held::{Form, Held, elements_of};
 pub(crate) use number::Number;
-pub(super) use wide::{hypot, ln, sin_cos_of_turn};
+pub(crate) use wide::sin_cos_of_turn;
+pub(super) use wide::{hypot, ln};
 
 #[cfg(test)]
 mod tests;

@@ -6,17 +6,17 @@ use crate::passes::build::Callee;
 use crate::passes::rebuild::Rebuild;
 
 /// A round of a loop.
-pub(super) struct Round {
+pub(in crate::passes) struct Round {
     /// The computation that makes it.
-    pub(super) body: Callee,
+    pub(in crate::passes) body: Callee,
     /// Its number, from 0: a scalar.
-    pub(super) number: InstrId,
+    pub(in crate::passes) number: InstrId,
     /// The number 0, of the same type.
-    pub(super) zero: InstrId,
+    pub(in crate::passes) zero: InstrId,
 }
 
 /// The values after as many rounds, each of which `round` makes of those of the round before.
-pub(super) fn counted<const N: usize>(
+pub(in crate::passes) fn counted<const N: usize>(
     rebuild: &mut Rebuild<'_>,
     rounds: i64,
     values: [InstrId; N],

@@ -5,6 +5,8 @@ mod counted;
 mod matrices;
 mod triangular;
 
+pub(super) use counted::counted;
+
 use super::pass::{Pass, Rewritten};
 use super::rebuild::rewrite_module;
 use crate::diagnostic::Diagnostics;

@@ -193,7 +193,7 @@ pub(in crate::eval) fn tan(x: f64) -> f64 {
 }
 
 /// The sine and the cosine of k n-ths of a full turn, for k less than n and n at most 2^53.
-pub(in crate::eval) fn sin_cos_of_turn(k: u64, n: u64) -> (f64, f64) {
+pub(crate) fn sin_cos_of_turn(k: u64, n: u64) -> (f64, f64) {
     // In eighths of a turn the angle is small and the quarters are exact.
     let (k, wide) = (8 * u128::from(k), u128::from(n));
     let (eighths, rest) = (k / wide, (k % wide) as f64);

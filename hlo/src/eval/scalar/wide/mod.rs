@@ -16,7 +16,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::eval) use circular::{cos, sin, sin_cos_of_turn, tan};
+pub(crate) use circular::sin_cos_of_turn;
+pub(in crate::eval) use circular::{cos, sin, tan};
 pub(in crate::eval) use logarithm::ln;
 pub(in crate::eval) use power::{hypot, pow};
 pub(super) use table::{binary, unary};

@@ -14,7 +14,10 @@ mod eval_products;
 mod eval_regions;
 mod expansions;
 mod expansions_exact;
+#[path = "support/factorizations.rs"]
+mod factorizations;
 mod flatten;
+mod linear_algebra;
 mod literals;
 mod maps;
 mod maps_collectives;

@@ -16,6 +16,9 @@ mod device;
 mod differential;
 mod donation;
 mod drivers;
+#[path = "../../hlo/tests/support/factorizations.rs"]
+mod factorizations;
+mod linear_algebra;
 #[path = "../../codegen-wgsl/tests/support/lockstep.rs"]
 mod lockstep;
 mod math;

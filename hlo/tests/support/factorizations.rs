@@ -272,7 +272,8 @@ pub(crate) fn reflected(run: &Runner<'_>, rng: &mut Rng, case: Case) {
     // The whole product, by way of another routine.
     let identity = literal(kind, &[Matrix::identity(rows, rows), Matrix::identity(rows, rows)]);
     let mut products = Vec::new();
-    for (left, transpose) in [(true, false), (true, true), (false, false), (false, true)] {
+    let other = [(true, true), (false, false), (false, true)][family % 3];
+    for (left, transpose) in [(true, false), other] {
         let module = called(
             &of(ormqr),
             &format!("left = {left}, transpose = {transpose}"),
@@ -291,10 +292,8 @@ pub(crate) fn reflected(run: &Runner<'_>, rng: &mut Rng, case: Case) {
         let whole = &products[0][number];
         assert!(whole.far_from_orthonormal() <= bound);
         assert!(Matrix::new(rows, steps, |i, j| whole.at(i, j)).far(&q[number]) <= bound);
-        assert!(products[2][number].far(whole) <= bound);
-        assert!(
-            products[1][number].far(&whole.adjoint()) <= bound && products[3][number].far(&whole.adjoint()) <= bound
-        );
+        let expected = if other.1 { whole.adjoint() } else { whole.clone() };
+        assert!(products[1][number].far(&expected) <= bound, "{case:?}");
     }
 }
 

@@ -127,7 +127,7 @@ fn agree(module: &Module, inputs: &[Literal], tolerance: f64) -> Vec<f64> {
 /// Batch dimensions and an order; a few of them empty.
 fn shape(rng: &mut Rng) -> (Vec<i64>, i64) {
     let batches: [&[i64]; 6] = [&[], &[], &[1], &[3], &[2, 2], &[0]];
-    (rng.choose(&batches).unwrap().to_vec(), rng.choose(&[0, 1, 1, 2, 3, 4, 5]).unwrap())
+    (rng.choose(&batches).unwrap().to_vec(), rng.choose(&[0, 1, 1, 2, 3, 4, 5, 37]).unwrap())
 }
 
 fn digit(rng: &mut Rng) -> f64 {
@@ -173,8 +173,8 @@ fn every_matrix_is_factored() {
             let lower = case % 2 == 0;
             let (batch, order) = shape(&mut rng);
             let element = |rng: &mut Rng, row: i64, column: i64| match row.cmp(&column) {
-                std::cmp::Ordering::Equal => 4.0 + digit(rng),
-                order if (order == std::cmp::Ordering::Greater) == lower => digit(rng),
+                std::cmp::Ordering::Equal => 4.0 + order as f64 / 2.0 + digit(rng),
+                side if (side == std::cmp::Ordering::Greater) == lower => digit(rng),
                 _ => f64::NAN,
             };
             // The imaginary part of the diagonal does not count.
@@ -232,7 +232,7 @@ fn expansions_have_a_size_independent_of_the_matrix() {
         let solve = program("c64", &[&a, &a], &format!("triangular-solve {attributes}"));
         [expanded(&factor).instruction_count(), expanded(&solve).instruction_count()]
     };
-    assert_eq!(size(2), size(100_000));
+    assert_eq!(size(50), size(100_000));
     // Where s32 cannot count them.
-    assert_eq!(size(2), size(3_000_000_000));
+    assert_eq!(size(50), size(3_000_000_001));
 }

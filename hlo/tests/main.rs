@@ -14,8 +14,11 @@ mod eval_products;
 mod eval_regions;
 mod expansions;
 mod expansions_exact;
+#[path = "support/factorizations.rs"]
+mod factorizations;
 mod flatten;
 mod fourier;
+mod linear_algebra;
 mod literals;
 mod maps;
 mod maps_collectives;

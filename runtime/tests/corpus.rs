@@ -21,6 +21,7 @@ const MUST_RUN: &[&str] = &[
     "argreduce",
     "attention_causal",
     "bincount_histogram",
+    "cholesky_solve",
     "cnn_mnist_fwd",
     "cond_switch",
     "conjugate_gradient",

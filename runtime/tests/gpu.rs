@@ -17,6 +17,9 @@ mod differential;
 mod donation;
 mod drivers;
 mod expanded;
+#[path = "../../hlo/tests/support/factorizations.rs"]
+mod factorizations;
+mod linear_algebra;
 #[path = "../../codegen-wgsl/tests/support/lockstep.rs"]
 mod lockstep;
 mod math;

@@ -41,7 +41,7 @@ const ON_HOST: &str = "HloModule on_host
 ENTRY main {
   x = f32[4,4] parameter(0)
   n = f32[4,4] negate(x)
-  c = f32[4,4] cholesky(n), lower=true
+  c = f32[4,4] cholesky(n), lower=true, control-predecessors={x}
   ROOT r = f32[4,4] add(c, x)
 }";
 

@@ -60,13 +60,22 @@ fn top_k(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
     Some(("TopK is topk", Rewrite::Value(topk)))
 }
 
-/// The letter that a custom call of LAPACK gives for an option, as `uplo = 76 : ui8` for `L`.
-fn option(candidate: &Instruction, name: &str) -> Option<u8> {
+/// The letter that a custom call of LAPACK gives for an option, as `uplo = 76 : ui8` for `L`; 1 for what is true, 0 for what is not.
+pub(super) fn option(candidate: &Instruction, name: &str) -> Option<u8> {
+    number(candidate, name).and_then(|number| u8::try_from(number).ok())
+}
+
+/// The number that a custom call of LAPACK gives for an option.
+pub(super) fn number(candidate: &Instruction, name: &str) -> Option<i64> {
     let config = candidate.attributes.iter().find(|attribute| attribute.name == "backend_config")?;
     let text = config.value.trim_matches(|c| c == '{' || c == '}');
     let given = text.split(',').filter_map(|part| part.split_once('='));
     let (_, value) = given.map(|(key, value)| (key.trim(), value.trim())).find(|(key, _)| *key == name)?;
-    value.split_whitespace().next()?.parse().ok()
+    match value.split(':').next()?.trim() {
+        "true" => Some(1),
+        "false" => Some(0),
+        number => number.parse().ok(),
+    }
 }
 
 fn factor(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {

@@ -4,7 +4,7 @@
 //! bit for bit, NaNs and zeros of both signs included, except where its documentation says that rounding may differ.
 //!
 //! [`PASSES`] are those that a [`Pipeline`] runs by default, each of which says what it changed and by which rule; those
-//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`flatten`], [`flatten_around`], [`order_scatters`], [`select_branches`], [`specialize`] and [`thin_dots`] are
+//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`expand_linear_algebra`], [`flatten`], [`flatten_around`], [`order_scatters`], [`select_branches`], [`specialize`] and [`thin_dots`] are
 //! transformations with a purpose of their own.
 
 mod algebraic;
@@ -16,6 +16,7 @@ mod constant_folding;
 mod contractions;
 mod control_flow;
 mod convolutions;
+mod counted;
 mod custom_calls;
 mod dead_code;
 mod flatten;
@@ -55,7 +56,7 @@ pub use fourier::FourierTransforms;
 pub use gather_scatter::{CanonicalGather, CanonicalScatter};
 pub use inline_calls::InlineCalls;
 pub use layouts::Layouts;
-pub use linear_algebra::LinearAlgebra;
+pub use linear_algebra::{LinearAlgebra, expand_linear_algebra};
 pub use multiply_high::MultiplyHigh;
 pub use ordered_scatter::order_scatters;
 pub use other_dots::OtherDots;

@@ -1,19 +1,25 @@
 //! Operations that kernels compute as others, written out.
 
 use super::{Decision, Verdict};
+use crate::Target;
 use crate::runs::Runs;
 use crate::scattered::Way;
 use std::borrow::Cow;
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::{Computation, Instruction, Module, Op};
+use weft_hlo::ir::{Computation, ElementType, Instruction, Module, Op};
 use weft_hlo::passes::{
     BitcastWidths, DeadCode, FourierTransforms, MultiplyHigh, OtherDots, Pass, RandomBits, Rewritten, SelectAndScatter,
-    StochasticConvert, Tuples, WideSums, order_scatters,
+    StochasticConvert, Tuples, WideSums, expand_linear_algebra, order_scatters,
 };
 
-/// The module with `ragged-dot`, `scaled-dot`, `fft`, `rng-bit-generator`, `select-and-scatter`, `mulhi`, `stochastic-convert`, `bitcast-convert` between widths and scatters of many windows into many elements in an order written out as
+/// The module with `cholesky`, `triangular-solve` and LAPACK's routines, `ragged-dot`, `scaled-dot`, `fft`, `rng-bit-generator`, `select-and-scatter`, `mulhi`, `stochastic-convert`, `bitcast-convert` between widths and scatters of many windows into many elements in an order written out as
 /// operations that have code, and sums of narrow floats accumulated in `f32`.
-pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> Result<Cow<'m, Module>, Diagnostics> {
+/// Linear algebra on types that the target does not compute with stays as it is: the host takes one step for all of it then.
+pub(super) fn expand<'m>(
+    module: &'m Module,
+    target: &Target,
+    decisions: &mut Vec<Decision>,
+) -> Result<Cow<'m, Module>, Diagnostics> {
     let is_meant = |op: &Op| {
         matches!(
             op,
@@ -28,6 +34,9 @@ pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> R
                 | Op::Scatter { .. }
                 | Op::Reduce { .. }
                 | Op::ReduceWindow { .. }
+                | Op::Cholesky { .. }
+                | Op::TriangularSolve { .. }
+                | Op::CustomCall { .. }
         )
     };
     let mut instructions = module.computations.values().flat_map(|computation| computation.instructions.values());
@@ -35,6 +44,9 @@ pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> R
         return Ok(Cow::Borrowed(module));
     }
     let mut expanded = Cow::Borrowed(module);
+    let has_f64 = target.features.shader_f64 && target.features.shader_int64;
+    let computes = |element_type: ElementType| has_f64 || !matches!(element_type, ElementType::F64 | ElementType::C128);
+    rewritten(expand_linear_algebra(&expanded, &computes), &mut expanded, decisions);
     for pass in [&OtherDots as &dyn Pass, &FourierTransforms, &RandomBits, &SelectAndScatter] {
         run(pass, &mut expanded, decisions)?;
     }

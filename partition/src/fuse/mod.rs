@@ -249,7 +249,7 @@ fn plan_applied(
 /// # Errors
 /// What cannot be compiled is refused: `HLO401`–`HLO404`, and the errors of [`passes::flatten`].
 pub fn fuse(module: &Module, target: &Target) -> Result<Fused, Diagnostics> {
-    let expanded = expand::expand(module, &mut Vec::new())?;
+    let expanded = expand::expand(module, target, &mut Vec::new())?;
     legal::check(&expanded, target)?;
     fuse_explained(module, target)
 }
@@ -298,7 +298,7 @@ pub enum Grouping {
 pub fn fuse_with(module: &Module, target: &Target, fusing: Fusing) -> Result<Fused, Diagnostics> {
     let budget = Budget::default();
     let (mut decisions, mut candidates) = (Vec::new(), Vec::new());
-    let module = expand::expand(module, &mut decisions)?;
+    let module = expand::expand(module, target, &mut decisions)?;
     let flat = passes::flatten_around(&given::dissolve_nested(&module))?;
     let flat = semigroups::complete(flat, target, &mut decisions);
     let flat = match fusing.grouping {

@@ -6,7 +6,7 @@ use crate::ir::{
     WindowDimension,
 };
 use crate::passes::build::{Build, Callee};
-use crate::passes::linear_algebra::counted;
+use crate::passes::counted::counted;
 use crate::passes::rebuild::{Rebuild, Rewrite, Rule};
 
 /// The dimension numbers of a dot.

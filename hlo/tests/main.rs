@@ -36,6 +36,7 @@ mod shape_rules;
 mod shape_text;
 #[path = "support/shapes.rs"]
 mod shapes;
+mod sorts;
 mod specialize;
 mod support;
 mod text_broken;

@@ -31,6 +31,7 @@ mod random_bits;
 mod rebuild;
 mod select_and_scatter;
 mod side_effects;
+mod sort;
 mod specialize;
 mod stable_order;
 mod stochastic_convert;
@@ -59,6 +60,7 @@ pub use pass::{Change, Pass, Rewritten};
 pub use pipeline::{MAX_ROUNDS, Optimized, PassRun, Pipeline};
 pub use random_bits::RandomBits;
 pub use select_and_scatter::SelectAndScatter;
+pub use sort::Sorts;
 pub use specialize::specialize;
 pub use stochastic_convert::StochasticConvert;
 pub use thin_dots::{DotForm, thin_dots};
@@ -86,7 +88,7 @@ pub const PASSES: &[&dyn Pass] = &[
 /// Passes that run only where they are named: they write operations out that a target may well have, and may change rounding;
 /// each says whether it does.
 pub const ON_REQUEST: &[&dyn Pass] =
-    &[&BitcastWidths, &LinearAlgebra, &MultiplyHigh, &RandomBits, &SelectAndScatter, &StochasticConvert, &WideSums];
+    &[&BitcastWidths, &LinearAlgebra, &MultiplyHigh, &RandomBits, &SelectAndScatter, &Sorts, &StochasticConvert, &WideSums];
 
 /// The pass of this name.
 pub fn pass_named(name: &str) -> Option<&'static dyn Pass> {

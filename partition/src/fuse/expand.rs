@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{Computation, Instruction, Module, Op};
 use weft_hlo::passes::{
-    BitcastWidths, DeadCode, MultiplyHigh, Pass, RandomBits, Rewritten, SelectAndScatter, StochasticConvert, Tuples,
-    WideSums, order_scatters,
+    BitcastWidths, DeadCode, MultiplyHigh, Pass, RandomBits, Rewritten, SelectAndScatter, Sorts, StochasticConvert,
+    Tuples, WideSums, order_scatters,
 };
 
-/// The module with `rng-bit-generator`, `select-and-scatter`, `mulhi`, `stochastic-convert`, `bitcast-convert` between widths and scatters of many windows into many elements in an order written out as
+/// The module with `rng-bit-generator`, `select-and-scatter`, `sort`, `topk`, `mulhi`, `stochastic-convert`, `bitcast-convert` between widths and scatters of many windows into many elements in an order written out as
 /// operations that have code, and sums of narrow floats accumulated in `f32`.
 pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> Result<Cow<'m, Module>, Diagnostics> {
     let is_meant = |op: &Op| {
@@ -19,6 +19,8 @@ pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> R
             op,
             Op::RngBitGenerator { .. }
                 | Op::SelectAndScatter { .. }
+                | Op::Sort { .. }
+                | Op::TopK { .. }
                 | Op::MultiplyHigh
                 | Op::StochasticConvert
                 | Op::BitcastConvert
@@ -32,7 +34,7 @@ pub(super) fn expand<'m>(module: &'m Module, decisions: &mut Vec<Decision>) -> R
         return Ok(Cow::Borrowed(module));
     }
     let mut expanded = Cow::Borrowed(module);
-    for pass in [&RandomBits as &dyn Pass, &SelectAndScatter] {
+    for pass in [&RandomBits as &dyn Pass, &SelectAndScatter, &Sorts] {
         run(pass, &mut expanded, decisions)?;
     }
     let is_unordered = |module: &Module, computation: &Computation, scatter: &Instruction| {

@@ -6,22 +6,36 @@ use crate::passes::build::Callee;
 use crate::passes::rebuild::Rebuild;
 
 /// A round of a loop.
-pub(super) struct Round {
+pub(in crate::passes) struct Round {
     /// The computation that makes it.
-    pub(super) body: Callee,
+    pub(in crate::passes) body: Callee,
     /// Its number, from 0: a scalar.
-    pub(super) number: InstrId,
+    pub(in crate::passes) number: InstrId,
     /// The number 0, of the same type.
-    pub(super) zero: InstrId,
+    pub(in crate::passes) zero: InstrId,
 }
 
 /// The values after as many rounds, each of which `round` makes of those of the round before.
-pub(super) fn counted<const N: usize>(
+pub(in crate::passes) fn counted<const N: usize>(
     rebuild: &mut Rebuild<'_>,
     rounds: i64,
     values: [InstrId; N],
     round: impl FnOnce(&mut Round, [InstrId; N]) -> [InstrId; N],
 ) -> [InstrId; N] {
+    const SAME: &str = "a round makes as many values as it is given";
+    let all = counted_all(rebuild, rounds, values.to_vec(), |this, given| {
+        round(this, given.try_into().expect(SAME)).to_vec()
+    });
+    all.try_into().expect(SAME)
+}
+
+/// As [`counted`], of any number of values.
+pub(in crate::passes) fn counted_all(
+    rebuild: &mut Rebuild<'_>,
+    rounds: i64,
+    values: Vec<InstrId>,
+    round: impl FnOnce(&mut Round, Vec<InstrId>) -> Vec<InstrId>,
+) -> Vec<InstrId> {
     // Of the type that holds them all.
     let integer = |value: i64| match i32::try_from(rounds) {
         Ok(_) => Scalar::S32(value as i32),
@@ -41,7 +55,7 @@ pub(super) fn counted<const N: usize>(
     let mut body = Callee::new("body", rebuild.span());
     let before = body.parameter(state.clone());
     let number = body.element(before, 0);
-    let given = std::array::from_fn(|index| body.element(before, index + 1));
+    let given = (1..=values.len()).map(|index| body.element(before, index)).collect();
     let zero = body.scalar(integer(0));
     let mut this = Round { body, number, zero };
     let made = round(&mut this, given);
@@ -52,17 +66,17 @@ pub(super) fn counted<const N: usize>(
     let body = rebuild.add_computation(body.finish(after));
 
     let last = rebuild.add(state, Op::While { condition, body }, vec![start]);
-    std::array::from_fn(|index| rebuild.element(last, index + 1))
+    (1..=values.len()).map(|index| rebuild.element(last, index)).collect()
 }
 
 impl Round {
     /// The number of the round at every place of an array.
-    pub(super) fn everywhere(&mut self, extents: &[i64]) -> InstrId {
+    pub(in crate::passes) fn everywhere(&mut self, extents: &[i64]) -> InstrId {
         self.body.broadcast(self.number, &[], extents.to_vec())
     }
 
     /// The indices along a dimension, as numbers of rounds.
-    pub(super) fn along(&mut self, dimension: i64, extents: &[i64]) -> InstrId {
+    pub(in crate::passes) fn along(&mut self, dimension: i64, extents: &[i64]) -> InstrId {
         let counting = self.body.element_type(self.number);
         self.body.add(Shape::array(counting, extents), Op::Iota { dimension }, Vec::new())
     }

@@ -1,7 +1,7 @@
 //! Expansion of linear algebra into loops of elementary operations.
 
 mod cholesky;
-mod counted;
+pub(super) mod counted;
 mod matrices;
 mod triangular;
 

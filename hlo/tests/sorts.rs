@@ -179,7 +179,11 @@ fn keys_one_after_the_other_are_sorted() {
     let mut rng = Rng::new(2);
     for _ in 0..cases(60) {
         let (extents, dimension) = shape(&mut rng, &LENGTHS);
-        let types = [rng.choose(&[S32, U8, Pred, S64]).unwrap(), rng.choose(&[F32, Bf16]).unwrap(), rng.choose(&[S32, F32]).unwrap()];
+        let types = [
+            rng.choose(&[S32, U8, Pred, S64]).unwrap(),
+            rng.choose(&[F32, Bf16]).unwrap(),
+            rng.choose(&[S32, F32]).unwrap(),
+        ];
         let types = &types[..2 + rng.below(2)];
         let first = rng.choose(&["LT", "GT"]).unwrap();
         let floats = canonical(types[1], 'a', 1) + &canonical(types[1], 'b', 1);
@@ -227,7 +231,11 @@ fn comparators_of_any_code_are_asked_of_two_elements() {
         inputs.extend(types[1..].iter().map(|ty| random(&mut rng, *ty, &extents, true)));
         let code = CODE[number as usize % CODE.len()];
         let rules = same_bits(&sort(types, &extents, dimension, code), &inputs);
-        let forms = ["a sort by code is a bitonic network", "a sort of few counts what comes before each", "a row of one element is sorted"];
+        let forms = [
+            "a sort by code is a bitonic network",
+            "a sort of few counts what comes before each",
+            "a row of one element is sorted",
+        ];
         assert!(forms.contains(&rules[0]), "{rules:?}");
     }
 }
@@ -258,7 +266,12 @@ fn what_is_no_number_comes_last_in_an_order_that_does_not_know_it() {
     let values = [2.0, f32::NAN, -0.0, -1.0, f32::NAN, 0.0, 1.0];
     for (direction, wanted) in [("LT", [3, 2, 5, 6, 0, 1, 4]), ("GT", [0, 6, 2, 5, 3, 1, 4])] {
         for copies in [1usize, 20] {
-            let text = sort(&[ElementType::F32, ElementType::S32], &[7 * copies as i64], 0, &format!("ROOT r = pred[] compare(a0, b0), direction={direction}"));
+            let text = sort(
+                &[ElementType::F32, ElementType::S32],
+                &[7 * copies as i64],
+                0,
+                &format!("ROOT r = pred[] compare(a0, b0), direction={direction}"),
+            );
             let keys: Vec<f32> = values.iter().flat_map(|value| vec![*value; copies]).collect();
             let numbers: Vec<i32> = (0..7).flat_map(|number| vec![number; copies]).collect();
             let shape = [7 * copies as i64];
@@ -266,7 +279,11 @@ fn what_is_no_number_comes_last_in_an_order_that_does_not_know_it() {
             let results = evaluate(&expanded(&module(&text)).0, &inputs).unwrap();
             let wanted: Vec<i32> = wanted.iter().flat_map(|number| vec![*number; copies]).collect();
             // Zeros are equal, and so is all that is no number.
-            let class = |number: &i32| match number { 5 => 2, 4 => 1, other => *other };
+            let class = |number: &i32| match number {
+                5 => 2,
+                4 => 1,
+                other => *other,
+            };
             let Data::S32(found) = &results[1].data else { panic!() };
             assert!(found.iter().map(class).eq(wanted.iter().map(class)), "{found:?}");
         }

@@ -87,8 +87,16 @@ pub const PASSES: &[&dyn Pass] = &[
 
 /// Passes that run only where they are named: they write operations out that a target may well have, and may change rounding;
 /// each says whether it does.
-pub const ON_REQUEST: &[&dyn Pass] =
-    &[&BitcastWidths, &LinearAlgebra, &MultiplyHigh, &RandomBits, &SelectAndScatter, &Sorts, &StochasticConvert, &WideSums];
+pub const ON_REQUEST: &[&dyn Pass] = &[
+    &BitcastWidths,
+    &LinearAlgebra,
+    &MultiplyHigh,
+    &RandomBits,
+    &SelectAndScatter,
+    &Sorts,
+    &StochasticConvert,
+    &WideSums,
+];
 
 /// The pass of this name.
 pub fn pass_named(name: &str) -> Option<&'static dyn Pass> {

@@ -12,7 +12,7 @@ use crate::ir::{
 const DIGIT: u32 = 4;
 
 /// Numbers of a block, each of which is told how many before it in the block have the same digit. Counts of 8 bits hold that.
-const BLOCK: i64 = 128;
+const BLOCK: i64 = 248;
 
 /// Counts that a word holds.
 const COUNTS: i64 = 4;
@@ -170,7 +170,8 @@ impl Pass {
         }
         let extents = vec![count * blocks, block];
         let digits = build.reshaped(digits, extents.clone());
-        let number = |build: &mut dyn Build, value: u32| constant(build, Scalar::U32(value), vec![count * blocks, block]);
+        let number =
+            |build: &mut dyn Build, value: u32| constant(build, Scalar::U32(value), vec![count * blocks, block]);
 
         // A count is a byte of the word of the digit's upper bits.
         let [low, bits, eight, one, none] = [2, 3, 8, 1, 0].map(|value| number(build, value));
@@ -314,7 +315,12 @@ pub(super) fn last(rebuild: &mut Rebuild<'_>, types: &[ElementType]) -> Computat
 }
 
 /// The elements of integers of 32 bits, each where its place in the line `[count]` of all of them is; no place is there twice. `last` is [that](last) of their types.
-pub(super) fn scattered(build: &mut dyn Build, values: &[InstrId], places: InstrId, last: ComputationId) -> Vec<InstrId> {
+pub(super) fn scattered(
+    build: &mut dyn Build,
+    values: &[InstrId],
+    places: InstrId,
+    last: ComputationId,
+) -> Vec<InstrId> {
     let count = build.array(places).extents[0];
     let places = build.reshaped(places, vec![count, 1]);
     let extents: Vec<Vec<i64>> = values.iter().map(|value| build.array(*value).extents.clone()).collect();

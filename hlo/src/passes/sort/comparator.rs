@@ -1,9 +1,7 @@
 //! What the comparator of a sort is: an order of numbers, or scalar code.
 
 use super::written::is_scalar_code;
-use crate::ir::{
-    ArenaId, BinaryOp, ComparisonDirection, ComparisonType, Computation, ElementType, InstrId, Op,
-};
+use crate::ir::{ArenaId, BinaryOp, ComparisonDirection, ComparisonType, Computation, ElementType, InstrId, Op};
 use std::collections::BTreeMap;
 
 /// Comparators of more instructions are not looked into.
@@ -70,14 +68,15 @@ impl Sides<'_> {
         }
         let [a, b] = [left, right].map(|id| &self.computation.instructions[id]);
         let alike = match (&a.op, &b.op) {
-            (Op::Parameter { number: a }, Op::Parameter { number: b }) => {
-                a % 2 == 0 && *b == a + i64::from(!same)
-            }
+            (Op::Parameter { number: a }, Op::Parameter { number: b }) => a % 2 == 0 && *b == a + i64::from(!same),
             (op, other) => {
                 let has_order = |op: &Op| {
                     use BinaryOp::{Add, And, Maximum, Minimum, Multiply, Or, Xor};
                     let is_symmetric = matches!(op, Op::Binary(Add | And | Maximum | Minimum | Multiply | Or | Xor))
-                        || matches!(op, Op::Compare { direction: ComparisonDirection::Eq | ComparisonDirection::Ne, .. });
+                        || matches!(
+                            op,
+                            Op::Compare { direction: ComparisonDirection::Eq | ComparisonDirection::Ne, .. }
+                        );
                     !is_symmetric
                 };
                 op == other
@@ -85,7 +84,10 @@ impl Sides<'_> {
                     && a.operands.len() == b.operands.len()
                     && (a.operands.iter().zip(&b.operands).all(|(a, b)| self.are_alike(*a, *b, same))
                         || !has_order(op)
-                            && a.operands.iter().zip(b.operands.iter().rev()).all(|(a, b)| self.are_alike(*a, *b, same)))
+                            && a.operands
+                                .iter()
+                                .zip(b.operands.iter().rev())
+                                .all(|(a, b)| self.are_alike(*a, *b, same)))
             }
         };
         self.known.insert((left, right, same), alike);
@@ -134,24 +136,25 @@ impl Sides<'_> {
             return is_strict.then_some(());
         }
         let instruction = &self.computation.instructions[id];
-        let tries: Vec<(InstrId, InstrId, ComparisonDirection, InstrId)> = match (&instruction.op, &instruction.operands[..]) {
-            (Op::Binary(BinaryOp::Or), &[left, right]) => {
-                let both = [(left, right), (right, left)].into_iter().flat_map(|(first, both)| {
-                    let both = &self.computation.instructions[both];
-                    let parts = match (&both.op, &both.operands[..]) {
-                        (Op::Binary(BinaryOp::And), &[left, right]) => vec![(left, right), (right, left)],
-                        _ => Vec::new(),
-                    };
-                    parts.into_iter().map(move |(equal, rest)| (first, equal, ComparisonDirection::Eq, rest))
-                });
-                both.collect()
-            }
-            (Op::Select, &[test, on_true, on_false]) => vec![
-                (on_false, test, ComparisonDirection::Eq, on_true),
-                (on_true, test, ComparisonDirection::Ne, on_false),
-            ],
-            _ => Vec::new(),
-        };
+        let tries: Vec<(InstrId, InstrId, ComparisonDirection, InstrId)> =
+            match (&instruction.op, &instruction.operands[..]) {
+                (Op::Binary(BinaryOp::Or), &[left, right]) => {
+                    let both = [(left, right), (right, left)].into_iter().flat_map(|(first, both)| {
+                        let both = &self.computation.instructions[both];
+                        let parts = match (&both.op, &both.operands[..]) {
+                            (Op::Binary(BinaryOp::And), &[left, right]) => vec![(left, right), (right, left)],
+                            _ => Vec::new(),
+                        };
+                        parts.into_iter().map(move |(equal, rest)| (first, equal, ComparisonDirection::Eq, rest))
+                    });
+                    both.collect()
+                }
+                (Op::Select, &[test, on_true, on_false]) => vec![
+                    (on_false, test, ComparisonDirection::Eq, on_true),
+                    (on_true, test, ComparisonDirection::Ne, on_false),
+                ],
+                _ => Vec::new(),
+            };
         for (first, test, direction, rest) in tries {
             if let Some((key, true)) = self.key(first)
                 && self.is_of_equals(test, &key, direction)

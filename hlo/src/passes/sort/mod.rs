@@ -81,9 +81,8 @@ fn programs(module: &Module) -> BTreeSet<String> {
 }
 
 fn sort(rebuild: &mut Rebuild<'_>, candidate: &Instruction, dimension: i64, to_apply: ComputationId) -> Option<Rule> {
-    let is_array = |operand: &InstrId| {
-        rebuild.get(*operand).shape.as_array().is_some_and(|array| array.dynamic.is_empty())
-    };
+    let is_array =
+        |operand: &InstrId| rebuild.get(*operand).shape.as_array().is_some_and(|array| array.dynamic.is_empty());
     if candidate.operands.is_empty() || !candidate.operands.iter().all(is_array) {
         return None;
     }
@@ -147,7 +146,8 @@ impl Lines {
     /// Those of an array of these extents; `None` where places in it are too many.
     fn new(extents: Vec<i64>, dimension: usize) -> Option<Lines> {
         let length = *extents.get(dimension)?;
-        let order: Vec<i64> = (0..extents.len()).filter(|own| *own != dimension).chain([dimension]).map(|own| own as i64).collect();
+        let order: Vec<i64> =
+            (0..extents.len()).filter(|own| *own != dimension).chain([dimension]).map(|own| own as i64).collect();
         let extents: Vec<i64> = order.iter().map(|own| extents[*own as usize]).collect();
         let mut others = extents[..extents.len() - 1].iter();
         let count = others.try_fold(1i64, |product, extent| product.checked_mul(*extent))?;

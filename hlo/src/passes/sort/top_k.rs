@@ -4,9 +4,7 @@ use super::comparator::Key;
 use super::counting;
 use super::keys::{self, Word};
 use super::{COUNTED, Lines, radix, taken};
-use crate::ir::{
-    BinaryOp, ComparisonDirection, ComputationId, ElementType, InstrId, Instruction, Op, Scalar, Shape,
-};
+use crate::ir::{BinaryOp, ComparisonDirection, ComputationId, ElementType, InstrId, Instruction, Op, Scalar, Shape};
 use crate::passes::build::{Build, Callee};
 use crate::passes::linear_algebra::counted::counted;
 use crate::passes::rebuild::{Rebuild, Rewrite, Rule};
@@ -70,31 +68,32 @@ fn rounds(rebuild: &mut Rebuild<'_>, rows: Rows, word: Word, k: i64) -> InstrId 
     let line = vec![rows.count];
     let [value, place] = [Scalar::U32(0), Scalar::S32(-1)].map(|scalar| constant(rebuild, scalar, line.clone()));
     let found = constant(rebuild, Scalar::S32(0), vec![rows.count, k]);
-    let [_, _, _, found] = counted(rebuild, k, [word.value, value, place, found], |round, [words, value, place, found]| {
-        let number = round.number;
-        let zero = round.zero;
-        let body = &mut round.body;
-        let places = rows.numbers(body, 1);
-        let [before, place_before] = [value, place].map(|one| body.broadcast(one, &[0], rows.extents()));
-        let is_behind = body.compared(ComparisonDirection::Gt, words, before);
-        let is_same = body.compared(ComparisonDirection::Eq, words, before);
-        let is_later = body.compared(ComparisonDirection::Gt, places, place_before);
-        let is_later = body.binary(BinaryOp::And, is_same, is_later);
-        let is_left = body.binary(BinaryOp::Or, is_behind, is_later);
-        // What is found already is behind all that is not.
-        let [most, nowhere] = [Scalar::U32(u32::MAX), Scalar::S32(i32::MAX)];
-        let [most_of_each, nowhere_of_each] = [most, nowhere].map(|scalar| constant(body, scalar, rows.extents()));
-        let left = body.selected(is_left, words, most_of_each);
-        let places = body.selected(is_left, places, nowhere_of_each);
-        let [most, nowhere] = [most, nowhere].map(|scalar| body.scalar(scalar));
-        let shapes = [ElementType::U32, ElementType::S32].map(|ty| Shape::array(ty, vec![rows.count]));
-        let op = Op::Reduce { dimensions: vec![1], to_apply: region };
-        let both = body.add(Shape::Tuple(shapes.to_vec()), op, vec![left, places, most, nowhere]);
-        let [value, place] = [0, 1].map(|index| body.element(both, index));
-        let column = body.reshaped(place, vec![rows.count, 1]);
-        let found = body.updated(found, column, &[zero, number]);
-        [words, value, place, found]
-    });
+    let [_, _, _, found] =
+        counted(rebuild, k, [word.value, value, place, found], |round, [words, value, place, found]| {
+            let number = round.number;
+            let zero = round.zero;
+            let body = &mut round.body;
+            let places = rows.numbers(body, 1);
+            let [before, place_before] = [value, place].map(|one| body.broadcast(one, &[0], rows.extents()));
+            let is_behind = body.compared(ComparisonDirection::Gt, words, before);
+            let is_same = body.compared(ComparisonDirection::Eq, words, before);
+            let is_later = body.compared(ComparisonDirection::Gt, places, place_before);
+            let is_later = body.binary(BinaryOp::And, is_same, is_later);
+            let is_left = body.binary(BinaryOp::Or, is_behind, is_later);
+            // What is found already is behind all that is not.
+            let [most, nowhere] = [Scalar::U32(u32::MAX), Scalar::S32(i32::MAX)];
+            let [most_of_each, nowhere_of_each] = [most, nowhere].map(|scalar| constant(body, scalar, rows.extents()));
+            let left = body.selected(is_left, words, most_of_each);
+            let places = body.selected(is_left, places, nowhere_of_each);
+            let [most, nowhere] = [most, nowhere].map(|scalar| body.scalar(scalar));
+            let shapes = [ElementType::U32, ElementType::S32].map(|ty| Shape::array(ty, vec![rows.count]));
+            let op = Op::Reduce { dimensions: vec![1], to_apply: region };
+            let both = body.add(Shape::Tuple(shapes.to_vec()), op, vec![left, places, most, nowhere]);
+            let [value, place] = [0, 1].map(|index| body.element(both, index));
+            let column = body.reshaped(place, vec![rows.count, 1]);
+            let found = body.updated(found, column, &[zero, number]);
+            [words, value, place, found]
+        });
     found
 }
 

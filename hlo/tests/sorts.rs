@@ -136,7 +136,19 @@ fn by_first(rng: &mut Rng, ty: ElementType) -> (String, bool) {
         return (format!("ROOT r = pred[] compare(a0, b0), direction={direction}"), true);
     }
     let has_nan = FloatFormat::of(ty).is_none_or(|format| format.nan(false).is_some());
-    match rng.below(3) {
+    match rng.below(4) {
+        3 if ty == ElementType::F32 => {
+            // As XLA writes it for its CPU.
+            let bits = |x: &str| {
+                format!(
+                    "i{x} = s32[] bitcast({x})\n  n{x} = pred[] compare(i{x}, zero), direction=LT\n  f{x} = s32[] xor(most, i{x})\n  \
+                     k{x} = s32[] select(n{x}, f{x}, i{x})\n  "
+                )
+            };
+            let head = "zero = s32[] constant(0)\n  most = s32[] constant(2147483647)\n  ";
+            let both = bits("a0") + &bits("b0");
+            (format!("{head}{both}ROOT r = pred[] compare(ka0, kb0), direction={direction}"), true)
+        }
         0 if has_nan && FloatFormat::of(ty).is_none_or(|format| format.sign() > 0) => {
             let both = canonical(ty, 'a', 0) + &canonical(ty, 'b', 0);
             (format!("{both}ROOT r = pred[] compare(ca0, cb0), direction={direction}, type=TOTALORDER"), true)

@@ -13,10 +13,10 @@ pub(super) fn is_scalar_code(computation: &Computation) -> bool {
         match &instruction.op {
             Op::Parameter { .. } => true,
             Op::Constant(literal) => literal.data != Data::Elided,
-            Op::BitcastConvert => {
+            Op::BitcastConvert | Op::Bitcast => {
                 instruction.operands.iter().all(|id| read(id).is_some_and(|read| read.bits() == own.bits()))
             }
-            _ if is_same(instruction) => instruction.operands.iter().all(|id| read(id) == Some(own)),
+            _ if is_same(instruction) => true,
             op => op.opcode().is_elementwise(),
         }
     })
@@ -24,7 +24,7 @@ pub(super) fn is_scalar_code(computation: &Computation) -> bool {
 
 /// Whether the value of an instruction of scalars is that of its operand.
 fn is_same(instruction: &Instruction) -> bool {
-    matches!(instruction.op, Op::Copy | Op::Reshape | Op::Bitcast | Op::Broadcast { .. })
+    matches!(instruction.op, Op::Copy | Op::Reshape | Op::Broadcast { .. })
 }
 
 /// Which instructions some of them need, these among them.
@@ -62,7 +62,8 @@ pub(super) fn written(
             _ if is_same(instruction) => operands[0],
             op => {
                 let element_type = instruction.shape.as_array().expect("scalars are arrays").element_type;
-                build.add(Shape::array(element_type, extents.to_vec()), op.clone(), operands)
+                let op = if *op == Op::Bitcast { Op::BitcastConvert } else { op.clone() };
+                build.add(Shape::array(element_type, extents.to_vec()), op, operands)
             }
         };
         image[id.index()] = Some(made);

@@ -41,6 +41,7 @@ mod shape_rules;
 mod shape_text;
 #[path = "support/shapes.rs"]
 mod shapes;
+mod sorts;
 mod specialize;
 mod support;
 mod text_broken;

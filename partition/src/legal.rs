@@ -299,7 +299,13 @@ const TYPE: &str = "HLO402";
 const ELIDED: &str = "HLO403";
 
 fn no_kernel(op: &Op) -> Reason {
-    (OPERATION, format!("'{}' cannot be compiled to a kernel yet", op.name()))
+    let message = match op {
+        Op::Sort { .. } => {
+            "no kernels compute this 'sort': its comparator is more than code of scalars, or s32 does not count its places".to_owned()
+        }
+        op => format!("'{}' cannot be compiled to a kernel yet", op.name()),
+    };
+    (OPERATION, message)
 }
 
 /// Refuses what no kernel of a target can express yet, all findings at once.

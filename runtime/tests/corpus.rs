@@ -48,13 +48,17 @@ const MUST_RUN: &[&str] = &[
     "mandelbrot",
     "mlp_fwd",
     "polynomial_interp",
+    "random_all",
     "random_normal_bf16",
     "reduce_window_pool",
+    "reductions",
     "resnet_block",
     "rng_bit_generator",
     "scatter_variants",
     "segment_sum_gnn",
     "shape_ops",
+    "sorting",
+    "top_k",
     "while_newton",
 ];
 

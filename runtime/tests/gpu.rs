@@ -41,6 +41,7 @@ mod reductions;
 mod run;
 mod scatters;
 mod self_test;
+mod sorts;
 mod support;
 mod together;
 #[path = "../../codegen-wgsl/tests/support/together.rs"]

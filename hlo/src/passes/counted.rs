@@ -1,22 +1,22 @@
 //! Building while loops that count.
 
-use crate::ir::{BinaryOp, ComparisonDirection, InstrId, Op, Scalar, Shape};
+use crate::ir::{BinaryOp, ComparisonDirection, InstrId, Op, Scalar};
 use crate::passes::build::Build;
 use crate::passes::build::Callee;
 use crate::passes::rebuild::Rebuild;
 
 /// A round of a loop.
-pub(super) struct Round {
+pub(in crate::passes) struct Round {
     /// The computation that makes it.
-    pub(super) body: Callee,
+    pub(in crate::passes) body: Callee,
     /// Its number, from 0: a scalar.
-    pub(super) number: InstrId,
+    pub(in crate::passes) number: InstrId,
     /// The number 0, of the same type.
-    pub(super) zero: InstrId,
+    pub(in crate::passes) zero: InstrId,
 }
 
 /// The values after as many rounds, each of which `round` makes of those of the round before.
-pub(super) fn counted<const N: usize>(
+pub(in crate::passes) fn counted<const N: usize>(
     rebuild: &mut Rebuild<'_>,
     rounds: i64,
     values: [InstrId; N],
@@ -67,17 +67,4 @@ pub(super) fn counted_all(
 
     let last = rebuild.add(state, Op::While { condition, body }, vec![start]);
     (1..=values.len()).map(|index| rebuild.element(last, index)).collect()
-}
-
-impl Round {
-    /// The number of the round at every place of an array.
-    pub(super) fn everywhere(&mut self, extents: &[i64]) -> InstrId {
-        self.body.broadcast(self.number, &[], extents.to_vec())
-    }
-
-    /// The indices along a dimension, as numbers of rounds.
-    pub(super) fn along(&mut self, dimension: i64, extents: &[i64]) -> InstrId {
-        let counting = self.body.element_type(self.number);
-        self.body.add(Shape::array(counting, extents), Op::Iota { dimension }, Vec::new())
-    }
 }

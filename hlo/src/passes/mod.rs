@@ -34,6 +34,7 @@ mod random_bits;
 mod rebuild;
 mod select_and_scatter;
 mod side_effects;
+mod sort;
 mod specialize;
 mod stable_order;
 mod stochastic_convert;
@@ -64,6 +65,7 @@ pub use pass::{Change, Pass, Rewritten};
 pub use pipeline::{MAX_ROUNDS, Optimized, PassRun, Pipeline};
 pub use random_bits::RandomBits;
 pub use select_and_scatter::SelectAndScatter;
+pub use sort::Sorts;
 pub use specialize::specialize;
 pub use stochastic_convert::StochasticConvert;
 pub use thin_dots::{DotForm, thin_dots};
@@ -98,6 +100,7 @@ pub const ON_REQUEST: &[&dyn Pass] = &[
     &OtherDots,
     &RandomBits,
     &SelectAndScatter,
+    &Sorts,
     &StochasticConvert,
     &WideSums,
 ];

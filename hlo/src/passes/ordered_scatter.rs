@@ -125,7 +125,7 @@ impl Starts<'_> {
     /// For each element of each window `[rows, elements]` its place, row-major, or `outside` where the window does not lie within the inputs.
     fn places(&self, rebuild: &mut Rebuild<'_>, outside: i32) -> InstrId {
         let element_type = rebuild.element_type(self.indices);
-        let mut first = constant(rebuild, 0, vec![self.rows]);
+        let mut first = constant(rebuild, Scalar::S32(0), vec![self.rows]);
         let mut is_inside: Option<InstrId> = None;
         for (component, (extent, size)) in self.own.iter().zip(self.sizes).enumerate() {
             let start = self.component(rebuild, component);
@@ -146,7 +146,7 @@ impl Starts<'_> {
         }
         let elements: i64 = self.sizes.iter().product();
         let extents = vec![self.rows, elements];
-        let mut further = constant(rebuild, 0, vec![elements]);
+        let mut further = constant(rebuild, Scalar::S32(0), vec![elements]);
         for component in 0..self.sizes.len() {
             let index = rebuild.iota(ElementType::S32, self.sizes.to_vec(), component as i64);
             let index = rebuild.reshaped(index, vec![elements]);
@@ -157,7 +157,7 @@ impl Starts<'_> {
         let place = rebuild.binary(BinaryOp::Add, first, further);
         let Some(is_inside) = is_inside else { return place };
         let is_inside = rebuild.broadcast(is_inside, &[0], extents.clone());
-        let outside = constant(rebuild, outside, extents);
+        let outside = constant(rebuild, Scalar::S32(outside), extents);
         rebuild.selected(is_inside, place, outside)
     }
 
@@ -175,7 +175,7 @@ impl Starts<'_> {
     fn advanced(&self, rebuild: &mut Rebuild<'_>, place: InstrId, by: InstrId, component: usize) -> InstrId {
         let stride: i64 = self.own[component + 1..].iter().product();
         let extents = rebuild.array(by).extents.clone();
-        let stride = constant(rebuild, stride as i32, extents);
+        let stride = constant(rebuild, Scalar::S32(stride as i32), extents);
         let by = rebuild.binary(BinaryOp::Multiply, by, stride);
         rebuild.binary(BinaryOp::Add, place, by)
     }

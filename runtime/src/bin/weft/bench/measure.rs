@@ -13,7 +13,7 @@ use crate::random::{self, Distribution};
 use crate::report::Failure;
 use std::time::Instant;
 use weft_hlo::eval::{self, Config};
-use weft_hlo::ir::{ArrayShape, ElementType, Literal, Module};
+use weft_hlo::ir::{ArrayShape, Data, ElementType, Literal, Module};
 use weft_partition::{Fusing, Grouping, Target, Work};
 use weft_runtime::program::compile_fused;
 use weft_runtime::{Device, DeviceBuffer, Error, Executable, Options, optimize};
@@ -77,6 +77,8 @@ struct Contest {
 enum Other {
     Program(Box<Ready>),
     Kernels(Kernels),
+    /// A copy of these, sorted on the host.
+    Sort(Vec<f32>),
 }
 
 impl Other {
@@ -84,6 +86,12 @@ impl Other {
         match self {
             Other::Program(ready) => run(&ready.executable, &ready.arguments).map(|_| ()),
             Other::Kernels(kernels) => kernels.run(),
+            Other::Sort(values) => {
+                let mut values = values.clone();
+                values.sort_by(f32::total_cmp);
+                std::hint::black_box(values);
+                Ok(())
+            }
         }
     }
 }
@@ -146,7 +154,7 @@ impl Bench {
         let by_hand = self.by_hand(case, &module, &inputs, ready.as_ref().ok());
         let beside = match self.settings.beside_unfused {
             true => self.unfused(case, &module, &inputs),
-            false => self.beside(case),
+            false => self.beside(case, &inputs),
         };
         let is_checked = self.settings.is_checked && (ready.is_ok() || by_hand.iter().any(|it| it.outcome.is_ok()));
         let expected = is_checked.then(|| {
@@ -169,7 +177,11 @@ impl Bench {
     }
 
     /// What a case is measured beside, compiled and run once, if there is something that can run.
-    fn beside(&self, case: &Case) -> Option<(String, Other)> {
+    fn beside(&self, case: &Case, inputs: &[Literal]) -> Option<(String, Other)> {
+        if case.is_beside_sort() {
+            let Data::F32(values) = &inputs.first()?.data else { return None };
+            return Some(("slice::sort_by(total_cmp)".to_owned(), Other::Sort(values.clone())));
+        }
         if let Some(count) = case.dispatches() {
             let reference = Reference::dispatch();
             let kernels = Kernels::new(&self.device, &reference, &[]).ok()?.times(count);
@@ -337,9 +349,7 @@ fn copy(device: &Device, references: &[Reference], seed: u64) -> Result<Copy, St
     let result = kernels.run().and_then(|()| kernels.result(&shape)).map_err(|error| error.to_string())?;
     let is_right = match (&input.data, &result.data) {
         // The kernel multiplies by 1.5, so that no driver makes it a copy of its own.
-        (weft_hlo::ir::Data::F32(given), weft_hlo::ir::Data::F32(found)) => {
-            given.iter().zip(found).all(|(given, found)| given * 1.5 == *found)
-        }
+        (Data::F32(given), Data::F32(found)) => given.iter().zip(found).all(|(given, found)| given * 1.5 == *found),
         _ => false,
     };
     if !is_right {

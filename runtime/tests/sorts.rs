@@ -1,0 +1,150 @@
+//! Sorts in all forms, to the bit as the evaluator orders elements.
+
+use crate::support::{self, compile};
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::{Data, ElementType, Literal};
+use weft_hlo::random::Rng;
+use weft_partition::Schedule;
+use weft_runtime::{Device, Executable};
+
+/// One device for all tests: some drivers take long to open one.
+static DEVICE: LazyLock<Device> = LazyLock::new(support::device);
+
+/// Runs a program with these schedules, with nothing left to the host.
+fn check(text: &str, inputs: &[Literal], schedules: &[Schedule]) {
+    let module = support::module(text);
+    let expected = evaluate(&module, inputs).expect("the evaluator knows it");
+    for schedule in schedules.iter().copied() {
+        let target = DEVICE.target().clone().with(|target| target.schedule = Some(schedule));
+        let program = compile(&module, &target).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let unproved: Vec<_> = program.shaders().iter().flat_map(|shader| shader.proofs().unproved.clone()).collect();
+        assert!(unproved.is_empty(), "{unproved:?}\n{text}");
+        let executable = Executable::new(&DEVICE, program.clone()).expect("it loads");
+        let found = executable.run(inputs).expect("it runs");
+        let bytes = |results: &[Literal]| -> Vec<Vec<u8>> {
+            results.iter().map(|literal| literal.data.as_bytes().unwrap().to_vec()).collect()
+        };
+        assert!(
+            bytes(&expected) == bytes(&found),
+            "{expected:?} became {found:?} on {}, {schedule:?}\n{text}\n{program}",
+            DEVICE.info()
+        );
+    }
+}
+
+/// Elements few of which are different; of floats also zeros of both signs, infinities, and one NaN.
+fn random(rng: &mut Rng, ty: ElementType, extents: &[i64]) -> Literal {
+    let count: i64 = extents.iter().product();
+    let bits = ty.bits();
+    let all = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+    let patterns: Vec<u64> = match ty {
+        ElementType::Pred => vec![0, 1],
+        ElementType::F32 => [0.0, -0.0, 1.5, -1.5, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-20]
+            .map(|value| u64::from(value.to_bits()))
+            .to_vec(),
+        ElementType::Bf16 => vec![0, 0x8000, 0x3f80, 0xbf80, 0x7f80, 0xff80, 0x7fc0],
+        ElementType::F16 => vec![0, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00],
+        ElementType::F64 => {
+            [0.0, -0.0, 1.5, -1.5, f64::INFINITY, f64::NAN, 1.0 + f64::EPSILON].map(f64::to_bits).to_vec()
+        }
+        _ => vec![0, 1, 2, 3, all, all - 1, all >> 1, (all >> 1) + 1, all / 3],
+    };
+    let width = (bits as usize).div_ceil(8);
+    let mut bytes = Vec::new();
+    (0..count).for_each(|_| bytes.extend_from_slice(&patterns[rng.below(patterns.len())].to_le_bytes()[..width]));
+    Literal::array(extents, Data::from_bytes(&bytes, ty))
+}
+
+/// A program that sorts operands of these types by a comparator that computes `r` of `a0`, `b0`, `a1`, ….
+fn sort(types: &[ElementType], extents: &[i64], dimension: usize, comparator: &str) -> String {
+    let extents = extents.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+    let mut text = "HloModule m\n\nbefore {\n".to_owned();
+    for (number, ty) in types.iter().enumerate() {
+        let (a, b) = (2 * number, 2 * number + 1);
+        writeln!(text, "  a{number} = {ty}[] parameter({a})\n  b{number} = {ty}[] parameter({b})").unwrap();
+    }
+    write!(text, "  {comparator}\n}}\n\nENTRY e {{\n").unwrap();
+    for (number, ty) in types.iter().enumerate() {
+        writeln!(text, "  x{number} = {ty}[{extents}] parameter({number})").unwrap();
+    }
+    let shapes: Vec<String> = types.iter().map(|ty| format!("{ty}[{extents}]")).collect();
+    let result = if let [one] = &shapes[..] { one.clone() } else { format!("({})", shapes.join(", ")) };
+    let names: Vec<String> = (0..types.len()).map(|number| format!("x{number}")).collect();
+    let names = names.join(", ");
+    write!(text, "  ROOT r = {result} sort({names}), dimensions={{{dimension}}}, to_apply=before\n}}\n").unwrap();
+    text
+}
+
+/// With both schedules where the first operand is of `f32`, else with one of them.
+fn check_sort(rng: &mut Rng, types: &[ElementType], extents: &[i64], dimension: usize, comparator: &str) {
+    let inputs: Vec<Literal> = types.iter().map(|ty| random(rng, *ty, extents)).collect();
+    check(&sort(types, extents, dimension, comparator), &inputs, &schedules(rng, types[0]));
+}
+
+fn schedules(rng: &mut Rng, ty: ElementType) -> Vec<Schedule> {
+    match ty {
+        ElementType::F32 => Schedule::ALL.to_vec(),
+        _ => vec![rng.choose(&Schedule::ALL).unwrap()],
+    }
+}
+
+/// In order of `a0` and `b0`, of floats in total order.
+fn by_first(ty: ElementType, direction: &str) -> String {
+    let order = if ty.is_float() { ", type=TOTALORDER" } else { "" };
+    format!("ROOT r = pred[] compare(a0, b0), direction={direction}{order}")
+}
+
+#[test]
+fn short_rows_are_counted() {
+    use ElementType::{F32, Pred, S8, U4};
+    let mut rng = Rng::new(1);
+    check_sort(&mut rng, &[F32, S8], &[3, 5], 1, &by_first(F32, "LT"));
+    check_sort(&mut rng, &[U4, Pred], &[7, 3], 0, &by_first(U4, "GT"));
+    let code = "m = s8[] maximum(a0, b0)\n  h = pred[] compare(m, a0), direction=EQ\n  n = pred[] compare(a0, b0), direction=NE\n  \
+                ROOT r = pred[] and(h, n)";
+    check_sort(&mut rng, &[S8], &[13], 0, code);
+}
+
+#[test]
+fn long_rows_go_by_digits() {
+    use ElementType::{Bf16, F16, F32, Pred, S64, U8, U16};
+    let mut rng = Rng::new(2);
+    check_sort(&mut rng, &[F32], &[2, 257], 1, &by_first(F32, "LT"));
+    check_sort(&mut rng, &[F16, ElementType::S32], &[67, 2], 0, &by_first(F16, "GT"));
+    check_sort(&mut rng, &[Bf16, U8, Pred], &[300], 0, &by_first(Bf16, "LT"));
+    check_sort(&mut rng, &[S64, U16], &[80], 0, &by_first(S64, "LT"));
+    check_sort(&mut rng, &[ElementType::F64], &[65], 0, &by_first(ElementType::F64, "LT"));
+    let keys = "l = pred[] compare(a0, b0), direction=LT\n  e = pred[] compare(a0, b0), direction=EQ\n  \
+                m = pred[] compare(a1, b1), direction=GT, type=TOTALORDER\n  b = pred[] and(e, m)\n  ROOT r = pred[] or(l, b)";
+    check_sort(&mut rng, &[U8, F32], &[128], 0, keys);
+}
+
+#[test]
+fn other_comparators_are_networks() {
+    use ElementType::{F32, Pred, S32};
+    let mut rng = Rng::new(3);
+    let code = "s = s32[] constant(2)\n  x = s32[] shift-right-arithmetic(a0, s)\n  y = s32[] shift-right-arithmetic(b0, s)\n  \
+                l = pred[] compare(x, y), direction=GE\n  ROOT r = pred[] not(l)";
+    check_sort(&mut rng, &[S32, F32, Pred], &[2, 77], 1, code);
+    check_sort(&mut rng, &[S32], &[64 + 1], 0, code);
+}
+
+#[test]
+fn topk_is_found_in_rounds_or_sorted() {
+    let mut rng = Rng::new(4);
+    for (ty, length, k, largest) in [
+        (ElementType::F32, 100, 5, true),
+        (ElementType::F32, 20, 20, false),
+        (ElementType::Bf16, 200, 70, true),
+        (ElementType::S16, 90, 3, false),
+    ] {
+        let text = format!(
+            "HloModule m\n\nENTRY e {{\n  x = {ty}[3,{length}] parameter(0)\n  \
+             ROOT r = ({ty}[3,{k}], s32[3,{k}]) topk(x), k={k}, largest={largest}\n}}\n"
+        );
+        let input = random(&mut rng, ty, &[3, length]);
+        check(&text, &[input], &schedules(&mut rng, ty));
+    }
+}

@@ -25,6 +25,7 @@ mod maps_oracle;
 mod maps_subgraph;
 mod maps_undefined;
 mod maps_windows;
+mod ordered_kernels;
 mod passes;
 mod random_distribution;
 mod random_modules;

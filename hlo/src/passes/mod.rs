@@ -4,7 +4,7 @@
 //! bit for bit, NaNs and zeros of both signs included, except where its documentation says that rounding may differ.
 //!
 //! [`PASSES`] are those that a [`Pipeline`] runs by default, each of which says what it changed and by which rule; those
-//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`flatten`], [`flatten_around`], [`order_scatters`], [`select_branches`], [`specialize`] and [`thin_dots`] are
+//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`flatten`], [`flatten_around`], [`order_kernels`], [`order_scatters`], [`select_branches`], [`specialize`] and [`thin_dots`] are
 //! transformations with a purpose of their own.
 
 mod algebraic;
@@ -24,6 +24,7 @@ mod inline_calls;
 mod layouts;
 mod linear_algebra;
 mod multiply_high;
+mod ordered_kernels;
 mod ordered_scatter;
 mod pass;
 mod pipeline;
@@ -54,6 +55,7 @@ pub use inline_calls::InlineCalls;
 pub use layouts::Layouts;
 pub use linear_algebra::LinearAlgebra;
 pub use multiply_high::MultiplyHigh;
+pub use ordered_kernels::order_kernels;
 pub use ordered_scatter::order_scatters;
 pub use pass::{Change, Pass, Rewritten};
 pub use pipeline::{MAX_ROUNDS, Optimized, PassRun, Pipeline};

@@ -29,6 +29,7 @@ mod maps_oracle;
 mod maps_subgraph;
 mod maps_undefined;
 mod maps_windows;
+mod ordered_kernels;
 mod other_dots;
 mod passes;
 mod random_distribution;

@@ -15,7 +15,8 @@ use weft_hlo::ir::{Computation, ElementType, InstrId, Op};
 /// convolution is said by its plan ([`Factors`](crate::Factors)): `k` runs over the window, then over the features of the input, and where the window covers no element there is no product.
 ///
 /// Products are added in the order of `k`, those of a [stretch](Product::stretch) from zero, and the sums of the stretches in their order; an invocation whose subgroup reads together, or that
-/// reads for itself by a [window](crate::Factors::window), adds those of a [step](Product::step) first, and then their sum to that of the stretch. So rounding errors of a sum are those of about `2 sqrt(depth)` additions in a row, of no more than 136 in the latter
+/// reads for itself by a [window](crate::Factors::window) that all columns share, adds those of a [step](Product::step) first, and then their sum to that of the stretch; where [columns read each its
+/// own](Product::apart) those of a step come in another order if windows do not cover all of them. So rounding errors of a sum are those of about `2 sqrt(depth)` additions in a row, of no more than 136 in the latter
 /// case, or of 4,096 where an invocation of a GPU has 8 × 8 results, and not of `depth` (blocked summation: Higham, "Accuracy and Stability of Numerical Algorithms", chapter 4).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Product {
@@ -41,6 +42,9 @@ pub struct Product {
     pub lanes: u32,
     /// Whether a workgroup reads its next tiles of the operands while it adds the products of those that it has; none of an operand that windows do not cover everywhere.
     pub ahead: bool,
+    /// Columns that read the same of the left operand, if others do not: the features of a group, if these are too few for tiles. Then an invocation reads for its row of results what their windows cover, and each of
+    /// it once. 0 where all columns read the same.
+    pub apart: i64,
     /// Invocations of a subgroup, which is the workgroup, that each read other elements of a row of the left operand and hand them to one another; 1 where each reads all that it needs.
     pub members: i64,
 }
@@ -89,12 +93,26 @@ const VECTOR: i64 = 4;
 /// Products of a stretch are a multiple of so many, which are whole steps of either kind of device.
 const WHOLE_STEPS: i64 = 8;
 
+/// Results along a line of places of an invocation whose columns read each its own: neighbors share what their windows cover; vectors of them in all lines. Lines beside each other, those first that share more; invocations of a
+/// workgroup, and how many workgroups a core is to have.
+const LINE: i64 = 8;
+const LINE_VECTORS: i64 = 16;
+const LINE_OF_GPUS: i64 = 4;
+const LINES: [i64; 3] = [4, 2, 1];
+const LINES_OF_GPUS: [i64; 2] = [2, 1];
+const LINE_THREADS: i64 = 64;
+const LINE_GROUPS: i64 = 4;
+
+/// Products along such a line that are added at a time, at most: all of a window that has no more, else a divisor of these, or as many as there are if these have none.
+const LINE_STEP: i64 = 9;
+const LONG_LINE_STEP: i64 = 24;
+
 /// Products, and results, that are too few for tiles.
 const FEW_PRODUCTS: i64 = 4;
 const FEW_RESULTS: i64 = 16;
 
-/// Features of a group that are too few for tiles: an element of the input is read by so few results of a place that each reads for itself as soon. Measured for 64 groups of one feature of
-/// 56 × 56 places on llvmpipe: tiles take 1.5 times as long as the loop.
+/// Features of a group that are too few for tiles: an element of the input is read by so few results of a place. Measured for 64 groups of one feature of 56 × 56 places on llvmpipe: tiles take 1.5 times as long as
+/// a loop.
 const FEW_FEATURES: i64 = 4;
 
 /// So many parts of a number, as equal as can be, that none has more than so many.
@@ -128,7 +146,10 @@ impl Product {
     /// - GPUs: 4 × 4 results an invocation, 16 × 16 invocations a workgroup, or 8 × 8 where else there were fewer than two workgroups a core; tiles of both operands in workgroup memory, 8 products deep. Those with
     ///   memory of their own: 8 × 8 results, 16 products deep and read ahead, and up to 4,096 products in one stretch, where there are at least four workgroups a core.
     /// - Of several sums (a power of two, rounded up) an invocation has so many times fewer results of each, and no tiles of 8 × 8: their registers are one kernel's. Complex products are four sums of real ones.
-    /// - Convolutions of fewer than 4 features of a group, or places, are loops.
+    /// - Convolutions of fewer than 4 features of a group, or places: columns are the features of all groups, each of which reads its own part of the input. An invocation has results of 4 or 2 lines of places, if
+    ///   these divide a dimension whose windows overlap and have at most 16 elements with the line, else of one; 8 along a line, but no more than 16 vectors; on GPUs of two lines or one, 4 along it, or fewer if there were fewer invocations
+    ///   than lanes. Its columns are a vector of features where these lie side by side, else those of a group. It adds as many products at a time as a window has along the lines (up to 9, or a divisor). A workgroup has 64
+    ///   invocations, along the columns first, and fewer if there were fewer than 4 workgroups a core, but no fewer than columns as long as each core has one.
     /// - Else a stretch has about as many products as there are stretches: `sqrt(depth)`, rounded up to a multiple of 8; where subgroups read together about as many steps, and all of them where they are at most 128.
     pub(crate) fn of(
         computation: &Computation,
@@ -137,6 +158,16 @@ impl Product {
         target: &Target,
     ) -> Result<(Product, Contraction), String> {
         let contraction = Contraction::of(computation, id, Rows::Places)?;
+        if let Op::Convolution { .. } = computation.instructions[id].op
+            && contraction.rows.min(contraction.columns) < FEW_FEATURES
+        {
+            let lines: &[i64] = if target.is_software() { &LINES } else { &LINES_OF_GPUS };
+            let of = |lines: &i64| {
+                let contraction = Contraction::of(computation, id, Rows::Apart(*lines))?;
+                Product::of_contraction(contraction, computation, id, (results, sums), target)
+            };
+            return lines.iter().map(of).reduce(Result::or).unwrap_or_else(|| Err("there are no lines".to_owned()));
+        }
         Product::of_contraction(contraction, computation, id, (results, sums), target).or_else(|why| {
             let contraction = Contraction::of(computation, id, Rows::Line)?;
             Product::of_contraction(contraction, computation, id, (results, sums), target).map_err(|_| why)
@@ -155,16 +186,13 @@ impl Product {
             return Err(format!("each result is the sum of {depth} products"));
         }
         let count = element_count(&computation.instructions[id].shape);
-        if rows.saturating_mul(columns) < FEW_RESULTS || count >= i64::MAX as f64 {
+        let in_tiles = if contraction.apart.is_some() { count } else { rows as f64 * columns as f64 };
+        if in_tiles < FEW_RESULTS as f64 || count >= i64::MAX as f64 {
             return Err(format!("{rows} by {columns} results are no tiles"));
         }
-        if let Op::Convolution { .. } = computation.instructions[id].op
-            && rows.min(columns) < FEW_FEATURES
-        {
-            return Err(format!("{} features of a group share what is read of a place", rows.min(columns)));
-        }
         computes(computation, id)?;
-        let lanes = if columns % VECTOR == 0 { 4 } else { 1 };
+        let are_vectors = columns % VECTOR == 0 && (contraction.apart.is_none() || contraction.keeps_columns());
+        let lanes = if are_vectors { 4 } else { 1 };
         let forms = results.iter().map(|ty| Form::of(*ty).ok_or_else(|| format!("it has results of {ty}")));
         for form in forms.collect::<Result<Vec<_>, _>>()? {
             if form.is_packed() && i64::from(lanes) % i64::from(form.per_word()) != 0 {
@@ -183,10 +211,12 @@ impl Product {
             tiles: TileOwner::Invocation,
             lanes,
             ahead: false,
+            apart: contraction.apart.unwrap_or(0),
             members: 1,
         };
         let sums = power_of_two(i64::try_from(sums).unwrap_or(i64::MAX));
         let product = match target.is_software() {
+            _ if space.apart > 0 => space.along_lines(run, contraction.lines, target)?,
             // Members of a subgroup read products of one place of a window.
             true => {
                 let together = space.together(sums, target);
@@ -195,7 +225,10 @@ impl Product {
             }
             false => space.shared(sums, target)?,
         };
-        let product = product.in_lines(line).in_runs(run, contraction.lhs.is_partial);
+        let product = match space.apart {
+            0 => product.in_lines(line).in_runs(run, contraction.lhs.is_partial),
+            _ => product,
+        };
         let product = Product { ahead: product.ahead && !contraction.lhs.is_partial, ..product };
         let groups = product.workgroups();
         let limit = i64::from(target.max_workgroups_per_dimension);
@@ -256,6 +289,56 @@ impl Product {
             }
             limits = [limits[0].max(1), limits[1].max(lanes)];
         }
+    }
+
+    /// Tiles of invocations whose columns read each its own of the left operand, along so many lines of places, of windows that have so many along these.
+    fn along_lines(self, run: i64, lines: i64, target: &Target) -> Result<Product, String> {
+        let (lanes, cores) = (i64::from(self.lanes), i64::from(target.hardware.cores.max(1)));
+        let columns = if lanes > 1 { lanes } else { self.apart };
+        let most = i64::from(target.max_invocations_per_workgroup.min(target.max_workgroup_size_x));
+        let mut limit = match (target.is_software(), lanes) {
+            (true, 1) => LINE,
+            (true, _) => LINE.min(LINE_VECTORS / lines),
+            (false, _) => LINE_OF_GPUS,
+        };
+        let wanted = if target.is_software() { 1 } else { cores * i64::from(target.hardware.lanes_per_core) };
+        let tiled = loop {
+            let tiled = Product { tile: [lines * balanced(self.rows / lines, limit), columns], ..self };
+            let invocations = tiled.blocks().into_iter().fold(self.batch, i64::saturating_mul);
+            if invocations >= wanted {
+                break tiled;
+            }
+            if limit == 1 {
+                return Err(format!("{invocations} invocations are few"));
+            }
+            limit /= 2;
+        };
+        let [along_rows, along_columns] = tiled.blocks();
+        let mut threads = power_of_two(LINE_THREADS.min(most) + 1) / 2;
+        let grouped = loop {
+            let columns = power_of_two(along_columns).min(threads);
+            let rows = (threads / columns).min(power_of_two(along_rows));
+            let grouped = Product { group: [rows, columns], ..tiled };
+            let groups = grouped.workgroups().into_iter().fold(1, i64::saturating_mul);
+            let is_whole = threads > power_of_two(along_columns);
+            if groups >= LINE_GROUPS * cores || groups >= cores && !is_whole || threads <= OWN_THREADS {
+                break grouped;
+            }
+            threads /= 2;
+        };
+        let divisor = (VECTOR..=LINE_STEP).rfind(|step| run % step == 0);
+        let step = match divisor {
+            _ if run <= LINE_STEP || lines > 1 => run,
+            Some(divisor) => divisor,
+            None if run <= LONG_LINE_STEP => run,
+            None => WHOLE_STEPS,
+        };
+        // Whole windows along the line, or steps of them.
+        let root = (self.depth as f64).sqrt().ceil() as i64;
+        let unit = if run % step == 0 { run } else { step };
+        let stretch = (parts(root, unit) * unit).min(self.depth);
+        let stretch = if self.depth <= STEPS_IN_ONE { self.depth } else { stretch };
+        Ok(Product { step, stretch, ..grouped })
     }
 
     /// Tiles of invocations of a subgroup that read the left operand together; none where half of it had no columns.
@@ -428,6 +511,7 @@ impl Product {
     pub fn reads(&self) -> [i64; 2] {
         let [groups_along_columns, groups_along_rows, _] = self.workgroups();
         match self.tiles {
+            _ if self.apart > 0 => [parts(self.columns, self.apart), self.blocks()[0]],
             TileOwner::Workgroup => [groups_along_columns, groups_along_rows],
             TileOwner::Invocation => {
                 let [rows, columns] = self.blocks();
@@ -465,15 +549,17 @@ pub(crate) fn computes(computation: &Computation, id: InstrId) -> Result<(), Str
 
 impl fmt::Display for Product {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Product { batch, rows, columns, depth, tile, group, step, stretch, tiles, lanes, ahead, members } = self;
+        let Product { batch, rows, columns, depth, tile, group, step, stretch, tiles, lanes, ahead, apart, members } =
+            self;
         let own = if *tiles == TileOwner::Invocation { "" } else { " shared" };
         let of_stretches = if stretch == depth { String::new() } else { format!(" stretch={stretch}") };
         let lanes = if *lanes == 1 { String::new() } else { format!(" lanes={lanes}") };
         let ahead = if *ahead { " ahead" } else { "" };
+        let apart = if *apart == 0 { String::new() } else { format!(" apart={apart}") };
         let members = if *members == 1 { String::new() } else { format!(" members={members}") };
         write!(
             f,
-            "group={}x{} tile={}x{}{own} step={step}{ahead}{of_stretches}{lanes}{members} space=[{batch}, {rows}, {depth}, {columns}]",
+            "group={}x{} tile={}x{}{own} step={step}{ahead}{of_stretches}{lanes}{apart}{members} space=[{batch}, {rows}, {depth}, {columns}]",
             group[0], group[1], tile[0], tile[1]
         )
     }

@@ -3,7 +3,7 @@
 use weft_hlo::ir::{Module, Op};
 use weft_hlo::passes::Pipeline;
 use weft_hlo::text::parse;
-use weft_partition::{Emitter, Fused, Target, fuse, fuse_explained};
+use weft_partition::{Emitter, Fused, FusionPlan, Target, fuse, fuse_explained};
 
 /// The targets that have schedules of their own.
 fn targets() -> impl Iterator<Item = Target> {
@@ -180,6 +180,22 @@ fn convolutions_go_through_tiles() {
             "size=3x3 pad=1_2x1_2 lhs_dilate=2x2",
             "",
         ),
+        (
+            "f32[8,56,56,128]",
+            "f32[3,3,1,128]",
+            "f32[8,56,56,128]",
+            "b01f_01io->b01f",
+            "size=3x3 pad=1_1x1_1",
+            ", feature_group_count=128",
+        ),
+        (
+            "f32[8,128,56,56]",
+            "f32[256,1,3,3]",
+            "f32[8,256,28,28]",
+            "bf01_oi01->bf01",
+            "size=3x3 stride=2x2 pad=0_1x0_1",
+            ", feature_group_count=128",
+        ),
     ];
     for (input, kernel, result, labels, window, groups) in programs {
         let body = format!(
@@ -188,9 +204,9 @@ fn convolutions_go_through_tiles() {
         );
         for target in targets() {
             let fused = fuse(&read(&body), &target).unwrap();
-            let mut plans = fused.module.computations.ids().filter_map(|id| fused.plan(id));
-            let plan = plans.next().unwrap();
-            assert!(matches!(plan.emitter(), Emitter::Product(_)), "{}\n{body}", plan.why());
+            let plans: Vec<_> = fused.module.computations.ids().filter_map(|id| fused.plan(id)).collect();
+            let is_tiled = |plan: &&FusionPlan| matches!(plan.emitter(), Emitter::Product(_));
+            assert_eq!(plans.iter().copied().filter(is_tiled).count(), 1, "{:?}\n{body}", plans[0].why());
         }
     }
 }

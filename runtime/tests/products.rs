@@ -169,8 +169,8 @@ fn dots_agree_with_the_evaluator() {
     agree(random, 12, 2, 5);
 }
 
-/// A convolution of random dimensions in random order.
-fn random_convolution(seed: u64) -> String {
+/// A convolution of random dimensions in random order, if asked for of groups of few features.
+fn random_convolution(seed: u64, of_few: bool) -> String {
     let mut rng = Rng::new(seed);
     let [left, right, result] = TYPES[rng.below(TYPES.len())];
     let space = [1, 2, 2, 2, 3][rng.below(5)];
@@ -179,6 +179,10 @@ fn random_convolution(seed: u64) -> String {
     let is_spread = rng.below(6) == 0;
     let features = [1, 2, 3, 4, 8, 16][rng.below(6)];
     let outputs = [1, 4, 5, 8, 16, 17, 20, 24][rng.below(8)];
+    let (groups, features, outputs) = match of_few {
+        false => (groups, features, outputs),
+        true => ([1, 2, 4, 6, 8, 12][rng.below(6)], [1, 1, 1, 2, 3][rng.below(5)], [1, 1, 1, 2, 3][rng.below(5)]),
+    };
     let batch = 1 + rng.below(3);
     let mut order = |seed: usize| -> Vec<usize> {
         let mut order: Vec<usize> = (0..space + 2).collect();
@@ -249,7 +253,32 @@ fn random_convolution(seed: u64) -> String {
 
 #[test]
 fn convolutions_agree_with_the_evaluator() {
-    agree(random_convolution, 16, 1, 6);
+    agree(|seed| random_convolution(seed, false), 16, 1, 6);
+}
+
+/// Depthwise convolutions, those of groups of two or three features, and of one group.
+#[test]
+fn convolutions_of_few_features_agree_with_the_evaluator() {
+    agree(|seed| random_convolution(seed, true), 16, 1, 4);
+}
+
+/// Kernels whose features do not lie side by side are transposed first where invocations read for themselves, and what reads them is tiles.
+#[test]
+fn kernels_of_convolutions_are_transposed_once() {
+    let device = support::device();
+    let target = device.target().clone().with(|target| target.schedule = Some(Schedule::Software));
+    for (x, w, y, labels) in [
+        ("[1,12,16,16]", "[64,12,3,3]", "[1,64,16,16]", "bf01_oi01->bf01"),
+        ("[1,16,16,12]", "[3,3,64,12]", "[1,16,16,64]", "b01f_01oi->b01f"),
+    ] {
+        let text = format!(
+            "HloModule m\nENTRY e {{\n  x = f32{x} parameter(0)\n  w = f32{w} parameter(1)\n  n = f32{w} negate(w)\n  \
+             ROOT y = f32{y} convolution(x, n), window={{size=3x3 pad=1_1x1_1}}, dim_labels={labels}\n}}\n"
+        );
+        let fused = fuse(&support::module(&text), &target).unwrap_or_else(|findings| panic!("{findings}"));
+        assert_eq!((fused.fusions().count(), tiled(&support::module(&text), &target)), (2, 1), "{}", fused.module);
+        check(&device, &target, &text).unwrap_or_else(|why| panic!("{why}"));
+    }
 }
 
 /// Where a window covers no element there is no product: not of what is no number, nor of infinity.
@@ -260,6 +289,13 @@ fn nothing_is_multiplied_where_a_window_covers_nothing() {
         ("f32[1,6,7,8]", "f32[3,3,8,16]", "f32[1,6,7,16]", "b01f_01io->b01f", "size=3x3 pad=1_1x1_1"),
         ("f32[1,3,6,7]", "f32[16,3,3,3]", "f32[1,16,6,7]", "bf01_oi01->bf01", "size=3x3 pad=1_1x1_1"),
         ("f32[2,5,8]", "f32[3,8,4]", "f32[2,10,4]", "b0f_0io->b0f", "size=3 pad=1_2 lhs_dilate=2"),
+        (
+            "f32[1,6,7,8]",
+            "f32[3,3,1,8]",
+            "f32[1,6,7,8]",
+            "b01f_01io->b01f, feature_group_count=8",
+            "size=3x3 pad=1_1x1_1",
+        ),
     ] {
         let text = format!(
             "HloModule m\nENTRY e {{\n  a = {input} parameter(0)\n  b = {kernel} parameter(1)\n  \

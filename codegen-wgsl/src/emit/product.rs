@@ -1,5 +1,6 @@
 //! Kernels that are shaped around a sum of products: invocations compute rectangles of results, of which each element of an operand serves a whole side.
 
+mod apart;
 mod own;
 mod tiles;
 
@@ -223,11 +224,11 @@ impl<'e> Emission<'e> {
     }
 
     /// A product and a sum, one operation where a device may round them once. Invocations of a workgroup with tiles say so, and those of devices with few registers: of vectors, these make all products before the first
-    /// sum else, and put them aside. An invocation that reads for itself leaves both to the driver.
+    /// sum else, and put them aside. An invocation that reads for itself leaves both to the driver, but for those whose columns read each its own.
     fn multiply_add(&mut self, [lhs, rhs]: [Operand; 2], sum: Operand, block: &mut Block) -> Operand {
         let target = self.target;
         let is_shared = self.product.tiles == TileOwner::Workgroup;
-        let is_plain = !is_shared && self.product.members == 1;
+        let is_plain = !is_shared && self.product.members == 1 && self.product.apart == 0;
         let is_number = self.ty != ElementType::Pred && !is_plain;
         if is_number && !(target.forbid_contraction && target.arithmetic.contraction) {
             let is_one = (is_shared || target.hardware.few_registers) && !target.forbid_contraction;
@@ -278,26 +279,36 @@ impl<'e> Emission<'e> {
         known: &Known,
         block: &mut Block,
     ) -> Result<Operand, Error> {
-        let (function, name) = [(self.factors.lhs, "lhs"), (self.factors.rhs, "rhs")][operand];
-        let indices = match self.factors.window.as_ref().filter(|_| operand == 0) {
+        let indices = self.factor_indices(operand, &indices, known)?;
+        Ok(self.factor_at(operand, indices, block))
+    }
+
+    /// The indices of the function of an operand for an element of its matrices.
+    fn factor_indices(&self, operand: usize, indices: &[Expr], known: &Known) -> Result<Vec<Expr>, Error> {
+        let own = match self.factors.window.as_ref().filter(|_| operand == 0) {
             None => indices.to_vec(),
             Some(window) => {
-                let own = window.results().iter().map(|index| at_indices(index, &indices));
+                let own = window.results().iter().map(|index| at_indices(index, indices));
                 own.collect::<Result<Vec<_>, Error>>()?
             }
         };
-        let indices = indices.iter().map(|index| known.simplified(index)).collect();
+        Ok(own.iter().map(|index| known.simplified(index)).collect())
+    }
+
+    /// What the function of an operand yields, in the type of sums.
+    fn factor_at(&mut self, operand: usize, indices: Vec<Expr>, block: &mut Block) -> Operand {
+        let (function, name) = [(self.factors.lhs, "lhs"), (self.factors.rhs, "rhs")][operand];
         let elements = self.call(of_kernel(function), indices, Vec::new(), name, block);
         let from =
             Kernel::result_types(&self.functions[of_kernel(function)]).first().map_or(self.ty, |ty| ty.element_type);
-        Ok(match elements.first() {
+        match elements.first() {
             Some(element) => self.converted(*element, from, self.ty, name, block),
             None => Operand::Constant(zero(self.ty)),
-        })
+        }
     }
 
-    /// What has to be tested still of the indices `(o, r, k)` of an element of the left matrices for a window to cover one of the operand.
-    fn open(&self, indices: &[Expr; 3], known: &Known) -> Result<Vec<Constraint>, Error> {
+    /// What has to be tested still of the indices `(o, r, k)`, or `(o, r, k, c)`, of an element of the left matrices for a window to cover one of the operand.
+    fn open(&self, indices: &[Expr], known: &Known) -> Result<Vec<Constraint>, Error> {
         let mut domain = Vec::new();
         for Constraint { expr, bounds } in self.factors.domain() {
             domain.push(Constraint { expr: known.simplified(&at_indices(&expr, indices)?), bounds });

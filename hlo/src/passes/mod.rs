@@ -4,7 +4,7 @@
 //! bit for bit, NaNs and zeros of both signs included, except where its documentation says that rounding may differ.
 //!
 //! [`PASSES`] are those that a [`Pipeline`] runs by default, each of which says what it changed and by which rule; those
-//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`expand_linear_algebra`], [`flatten`], [`flatten_around`], [`order_scatters`], [`select_branches`], [`specialize`] and [`thin_dots`] are
+//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`expand_fourier`], [`expand_linear_algebra`], [`flatten`], [`flatten_around`], [`order_kernels`], [`order_scatters`], [`select_branches`], [`specialize`] and [`thin_dots`] are
 //! transformations with a purpose of their own.
 
 mod algebraic;
@@ -26,6 +26,7 @@ mod inline_calls;
 mod layouts;
 mod linear_algebra;
 mod multiply_high;
+mod ordered_kernels;
 mod ordered_scatter;
 mod other_dots;
 mod pass;
@@ -53,12 +54,13 @@ pub use control_flow::{Conditionals, WhileLoops};
 pub use custom_calls::ExpandCustomCalls;
 pub use dead_code::DeadCode;
 pub use flatten::{flatten, flatten_around};
-pub use fourier::FourierTransforms;
+pub use fourier::{FourierTransforms, expand_fourier};
 pub use gather_scatter::{CanonicalGather, CanonicalScatter};
 pub use inline_calls::InlineCalls;
 pub use layouts::Layouts;
 pub use linear_algebra::{LinearAlgebra, expand_linear_algebra};
 pub use multiply_high::MultiplyHigh;
+pub use ordered_kernels::order_kernels;
 pub use ordered_scatter::order_scatters;
 pub use other_dots::OtherDots;
 pub use pass::{Change, Pass, Rewritten};

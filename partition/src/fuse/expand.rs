@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{Computation, ElementType, Instruction, Module, Op};
 use weft_hlo::passes::{
-    BitcastWidths, DeadCode, FourierTransforms, MultiplyHigh, OtherDots, Pass, RandomBits, Rewritten, SelectAndScatter,
-    Sorts, StochasticConvert, Tuples, WideSums, expand_linear_algebra, order_scatters,
+    BitcastWidths, DeadCode, MultiplyHigh, OtherDots, Pass, RandomBits, Rewritten, SelectAndScatter, Sorts,
+    StochasticConvert, Tuples, WideSums, expand_fourier, expand_linear_algebra, order_scatters,
 };
 
 /// The module with `cholesky`, `triangular-solve` and LAPACK's routines, `ragged-dot`, `scaled-dot`, `fft`, `rng-bit-generator`, `select-and-scatter`, `sort`, `topk`, `mulhi`, `stochastic-convert`, `bitcast-convert` between widths and scatters of many windows into many elements in an order written out as
@@ -49,7 +49,8 @@ pub(super) fn expand<'m>(
     let has_f64 = target.features.shader_f64 && target.features.shader_int64;
     let computes = |element_type: ElementType| has_f64 || !matches!(element_type, ElementType::F64 | ElementType::C128);
     rewritten(expand_linear_algebra(&expanded, &computes), &mut expanded, decisions);
-    for pass in [&OtherDots as &dyn Pass, &FourierTransforms, &RandomBits, &SelectAndScatter, &Sorts] {
+    rewritten(expand_fourier(&expanded, &computes), &mut expanded, decisions);
+    for pass in [&OtherDots as &dyn Pass, &RandomBits, &SelectAndScatter, &Sorts] {
         run(pass, &mut expanded, decisions)?;
     }
     let is_unordered = |module: &Module, computation: &Computation, scatter: &Instruction| {

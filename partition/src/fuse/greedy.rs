@@ -4,6 +4,7 @@ use super::candidate::{Candidate, Comparison, Move};
 use super::given::name_in;
 use super::group::Group;
 use super::leaves::{Leaves, bytes_of};
+use super::ordered_kernels;
 use super::prologues::Prologues;
 use super::{Decision, Grouping, Verdict, results, scans};
 use crate::access::{
@@ -76,6 +77,7 @@ pub(super) fn decide(
         users: entry.users(),
         splats,
         transposed: computed_of_transpositions(entry, target),
+        ordered: ordered_kernels::transposed(entry, target),
         prologues,
         scans: scans::shaping(module, entry, target),
         is_output,
@@ -125,6 +127,8 @@ struct Walk<'a> {
     splats: Vec<Option<Scalar>>,
     /// For each instruction that an element of a transposition through tiles is computed into, such a transposition.
     transposed: Vec<Option<InstrId>>,
+    /// For each instruction whether it is transposed for tiles of a convolution.
+    ordered: Vec<bool>,
     prologues: Prologues,
     /// For each instruction the scan that it is, if kernels are shaped around it.
     scans: Vec<Option<Scan>>,
@@ -230,6 +234,9 @@ impl Walk<'_> {
             Op::Scatter { .. } => return Some("a scatter roots its kernel".to_owned()),
             Op::Dot { .. } | Op::Convolution { .. } => return Some("a sum of products roots its kernel".to_owned()),
             _ => {}
+        }
+        if self.ordered[id.index()] {
+            return Some("tiles of a convolution read it side by side".to_owned());
         }
         if let Some(reader) = self.reader(id, |support| matches!(support, Support::Stays(_))) {
             return Some(match reader.op {

@@ -26,6 +26,7 @@ mod joined;
 mod leaves;
 mod legalize;
 mod merge;
+mod ordered_kernels;
 mod oriented;
 mod prologues;
 mod results;
@@ -315,6 +316,10 @@ pub fn fuse_with(module: &Module, target: &Target, fusing: Fusing) -> Result<Fus
     };
     let flat = ids.iter().fold(flat, |flat, id| scans::split_long_scans(flat, *id, target, &mut decisions));
     let flat = thin_dots::rewrite(flat, target, &mut decisions);
+    let flat = match fusing.grouping {
+        Grouping::Alone => flat,
+        _ => ordered_kernels::rewrite(flat, &ids, target, &mut decisions),
+    };
     let flat = ids.iter().fold(flat, |flat, id| two_passes::split_long_reductions(flat, *id, target, &mut decisions));
     let (flat, asked) = branches::select_cheap(flat, target, fusing, &mut decisions)?;
     let programs = legal::programs(&flat);

@@ -25,7 +25,7 @@ pub struct Factors {
     pub lhs: FunctionId,
     /// The function of the right operand's elements, of the indices `(o, k, c)`.
     pub rhs: FunctionId,
-    /// From the indices `(o, r, k)` to those of the left function, where a window covers an element of the operand not for all of them; outside the domain there is no product.
+    /// From the indices `(o, r, k)`, or `(o, r, k, c)` if [columns read each its own](crate::Product::apart), to those of the left function, where a window covers an element of the operand not for all of them; outside the domain there is no product.
     pub window: Option<IndexingMap>,
     /// From the indices `(o, r, c)` to those of the results, where these do not lie in this order.
     pub results: Option<IndexingMap>,

@@ -82,7 +82,7 @@ impl Emission<'_> {
     }
 
     /// The elements of a row of the right operand.
-    fn across(
+    pub(super) fn across(
         &mut self,
         results: &Results,
         number: &Expr,
@@ -110,6 +110,9 @@ impl Emission<'_> {
         block: &mut Block,
     ) -> Result<Vec<Operand>, Error> {
         let [rows, columns] = results.counts;
+        if self.product.apart > 0 {
+            return self.along_line(results, (first, count), sums, known, block);
+        }
         let beside = self.place.beside.clone();
         let mut rhs = Vec::new();
         for number in 0..count {

@@ -36,11 +36,18 @@ impl Pass for FourierTransforms {
     }
 
     fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
-        Ok(rewrite_module(module, &mut |rebuild, candidate| match &candidate.op {
-            Op::Fft { fft_type, fft_length } => expand(rebuild, candidate, *fft_type, fft_length),
-            _ => None,
-        }))
+        Ok(expand_fourier(module, &|_| true))
     }
+}
+
+/// As [`FourierTransforms`], but only operations on elements of types that something computes with.
+pub fn expand_fourier(module: &Module, computes: &dyn Fn(ElementType) -> bool) -> Rewritten {
+    rewrite_module(module, &mut |rebuild, candidate| match &candidate.op {
+        Op::Fft { fft_type, fft_length } if candidate.shape.as_array().is_some_and(|it| computes(it.element_type)) => {
+            expand(rebuild, candidate, *fft_type, fft_length)
+        }
+        _ => None,
+    })
 }
 
 /// Elements of one type whose parts are of another.

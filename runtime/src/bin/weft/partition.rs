@@ -272,6 +272,7 @@ impl Division<'_> {
                 "lanes": product.lanes,
                 "members": product.members,
                 "ahead": product.ahead,
+                "apart": product.apart,
                 "space": [product.batch, product.rows, product.depth, product.columns],
                 "sums": plan.factors().iter().map(|factors| json!({
                     "instruction": computation.instructions[factors.dot].name,

@@ -71,7 +71,8 @@ fn operand(module: &Module, rng: &mut Rng) -> Literal {
 fn agree(module: &Module, is_wide: bool, lengths: &[i64], rng: &mut Rng) {
     let after = expanded(module);
     let input = operand(module, rng);
-    let (expected, found) = (evaluate(module, &[input.clone()]).unwrap(), evaluate(&after, &[input]).unwrap());
+    let input = std::slice::from_ref(&input);
+    let (expected, found) = (evaluate(module, input).unwrap(), evaluate(&after, input).unwrap());
     assert_eq!(expected[0].shape, found[0].shape);
     let (expected, found) = (numbers(&expected[0]), numbers(&found[0]));
     let largest = expected.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
@@ -100,13 +101,13 @@ fn transforms_of_every_length_agree() {
 fn transforms_of_several_dimensions_agree() {
     let mut rng = Rng::new(24);
     for _ in 0..cases(60) {
-        let rank = 1 + rng.below(3) as usize;
-        let batch = rng.below(3) as usize;
+        let rank = 1 + rng.below(3);
+        let batch = rng.below(3);
         let most = [40, 14, 8][rank - 1];
         let mut extents: Vec<i64> = (0..batch).map(|_| rng.below(4) as i64).collect();
         let lengths: Vec<i64> = (0..rank).map(|_| 1 + rng.below(most) as i64).collect();
         extents.extend(&lengths);
-        let kind = KINDS[rng.below(4) as usize];
+        let kind = KINDS[rng.below(4)];
         let is_wide = rng.below(2) == 0;
         agree(&program(kind, is_wide, &extents, rank), is_wide, &lengths, &mut rng);
     }

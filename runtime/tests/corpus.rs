@@ -38,6 +38,8 @@ const MUST_RUN: &[&str] = &[
     "ew_int8_uint8",
     "ew_uint32_bits",
     "ew_unary_jnp",
+    "fft_c2c",
+    "fft_real_conv",
     "flax_diffusion_sample",
     "flax_transformer_infer",
     "gpt_fwd",

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use crate::support::machine::invocation;
-use crate::support::{corpus, fused_for_software, in_loops, make, verified};
+use crate::support::{IN_LOOPS, Made, in_loops, make, verified};
 use std::fs;
 use weft_partition::Fused;
 
@@ -13,9 +13,13 @@ fn positions(count: i64, samples: i64) -> impl Iterator<Item = i64> {
     (0..count).filter(move |position| position % step == 0 || position + 1 == count)
 }
 
-fn check(name: &str, fused: Fused, samples: i64) -> usize {
-    let made = make(&in_loops(fused)).unwrap_or_else(|findings| panic!("{name}: {findings}"));
-    for made in &made {
+/// What is made of a module for a device in software.
+fn made_of(name: &str, fused: Fused) -> Vec<Made> {
+    make(&in_loops(fused)).unwrap_or_else(|findings| panic!("{name}: {findings}"))
+}
+
+fn check(name: &str, made: &[Made], samples: i64) -> usize {
+    for made in made {
         assert_eq!(made.kernel.entry.extents, made.flat.entry.extents);
         let launched: i64 = made.kernel.entry.extents.iter().product();
         for number in positions(launched, samples) {
@@ -29,11 +33,7 @@ fn check(name: &str, fused: Fused, samples: i64) -> usize {
 
 #[test]
 fn the_corpus_computes_the_same_flat() {
-    let mut kernels = 0;
-    for (name, path) in corpus() {
-        let Ok(module) = fused_for_software(&fs::read_to_string(path).unwrap()) else { continue };
-        kernels += check(&name, module, 24);
-    }
+    let kernels: usize = IN_LOOPS.iter().map(|(name, made)| check(name, made, 24)).sum();
     assert!(kernels > 200, "{kernels}");
 }
 
@@ -41,7 +41,7 @@ fn the_corpus_computes_the_same_flat() {
 fn what_moves_elements_computes_the_same_flat() {
     for name in ["argmax", "concatenate", "diamond", "mask", "nothing", "outputs", "pad"] {
         let path = format!("{}/tests/snapshots/{name}.hlo", env!("CARGO_MANIFEST_DIR"));
-        check(name, verified(&fs::read_to_string(path).unwrap()), i64::MAX);
+        check(name, &made_of(name, verified(&fs::read_to_string(path).unwrap())), i64::MAX);
     }
     let moves = "HloModule moves
         ENTRY main {
@@ -59,5 +59,5 @@ fn what_moves_elements_computes_the_same_flat() {
             i = f32[4,36] concatenate(h, h), dimensions={0}
             ROOT j = f32[144] reshape(i)
         }";
-    check("moves", verified(moves), i64::MAX);
+    check("moves", &made_of("moves", verified(moves)), i64::MAX);
 }

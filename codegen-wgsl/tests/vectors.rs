@@ -4,13 +4,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use crate::support::machine::{Writes, invocation, write};
-use crate::support::{corpus, fused_for_software, in_loops, make, verified};
-use std::fs;
+use crate::support::{IN_LOOPS, Made, in_loops, make, verified};
 use weft_affine::{Constraint, Expr, Interval, Ranges, Var, simplify};
 use weft_codegen_wgsl::kernel::{Block, Condition, Function, Kernel, Memory, ScalarOp, Statement};
 use weft_codegen_wgsl::lower::{hold, lanes_apart, neighbors, peel, vectorize};
 use weft_hlo::ir::{BinaryOp, UnaryOp};
-use weft_partition::{Fused, Target};
+use weft_partition::Target;
 
 /// Elements that a kernel computes at most to be run.
 const MOST: i64 = 600;
@@ -90,10 +89,9 @@ fn reads_vectors(kernel: &Kernel) -> bool {
 }
 
 /// How many kernels of a module become kernels of vectors, and how many of them read some.
-fn check(name: &str, fused: Fused) -> (usize, usize) {
-    let made = make(&in_loops(fused)).unwrap_or_else(|findings| panic!("{name}: {findings}"));
+fn check(name: &str, made: &[Made]) -> (usize, usize) {
     let (mut vectors, mut reads) = (0, 0);
-    for made in &made {
+    for made in made {
         let launched: i64 = made.kernel.entry.extents.iter().product();
         // What has memories of its own is no loop that could be spread.
         if launched == 0 || launched > MOST || !made.before_vectors.memories.values().all(Memory::is_buffer) {
@@ -127,13 +125,9 @@ fn check(name: &str, fused: Fused) -> (usize, usize) {
 
 #[test]
 fn the_corpus_computes_the_same_in_vectors() {
-    let (mut vectors, mut reads) = (0, 0);
-    for (name, path) in corpus() {
-        let Ok(module) = fused_for_software(&fs::read_to_string(path).unwrap()) else { continue };
-        let found = check(&name, module);
-        vectors += found.0;
-        reads += found.1;
-    }
+    let found: Vec<(usize, usize)> = IN_LOOPS.iter().map(|(name, made)| check(name, made)).collect();
+    let vectors: usize = found.iter().map(|(vectors, _)| vectors).sum();
+    let reads: usize = found.iter().map(|(_, reads)| reads).sum();
     assert!(vectors > 200 && reads > 100, "{vectors} of vectors, {reads} that read some");
 }
 
@@ -186,7 +180,8 @@ fn what_moves_elements_computes_the_same_in_vectors() {
         ),
     ] {
         let module = verified(&format!("HloModule m\nENTRY main {{ {body} }}"));
-        let (vectors, _) = check(name, module);
+        let made = make(&in_loops(module)).unwrap_or_else(|findings| panic!("{name}: {findings}"));
+        let (vectors, _) = check(name, &made);
         println!("{name}: {vectors}");
     }
 }

@@ -10,6 +10,8 @@ pub(crate) mod together;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use weft_codegen_wgsl::kernel::Kernel;
 use weft_codegen_wgsl::lower::Lowering;
 use weft_codegen_wgsl::{Shader, Site, Target, compile, kernel, lower, lowered};
@@ -63,6 +65,35 @@ fn software() -> Target {
 pub(crate) fn fused_for_software(text: &str) -> Result<Fused, Diagnostics> {
     fuse(&text::parse(text)?, &software())
 }
+
+/// What is found of each text of the corpus, on all cores: a few programs take as long as all others.
+pub(crate) fn of_corpus<T: Send>(find: impl Fn(&str, &Path) -> T + Sync) -> Vec<T> {
+    let (corpus, next) = (corpus(), AtomicUsize::new(0));
+    let work = || {
+        let mut found = Vec::new();
+        while let Some((name, path)) = corpus.get(next.fetch_add(1, Ordering::Relaxed)) {
+            found.push(find(name, path));
+        }
+        found
+    };
+    std::thread::scope(|scope| {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        let found =
+            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        found.flatten().collect()
+    })
+}
+
+/// What is made of each text of the corpus that can be fused, for a device in software: several tests look at it.
+pub(crate) static IN_LOOPS: LazyLock<Vec<(String, Vec<Made>)>> = LazyLock::new(|| {
+    let found = of_corpus(|name, path| {
+        let module = fused_for_software(&fs::read_to_string(path).expect("the corpus can be read")).ok()?;
+        let made = make(&in_loops(module)).unwrap_or_else(|findings| panic!("{name}: {findings}"));
+        Some((name.to_owned(), made))
+    });
+    found.into_iter().flatten().collect()
+});
 
 /// The same fusions for a device in software.
 pub(crate) fn in_loops(fused: Fused) -> Fused {

@@ -84,6 +84,9 @@ const LARGE_SIDE: i64 = 8;
 const LARGE_STEP: i64 = 16;
 const LARGE_GROUPS: i64 = 4;
 
+/// Sums that an invocation has so many results of, at most: 128 of its registers.
+const LARGE_SUMS: i64 = 2;
+
 /// Products that an invocation with so many results adds one after the other, at most: a second set of sums takes as many registers.
 const LARGE_STRETCH: i64 = 4096;
 
@@ -145,7 +148,7 @@ impl Product {
     ///   fewer than 8 invocations a core; 8 invocations a workgroup, as many of them along the columns as there are tiles; 4 products of each result at a time where they are a multiple of 4.
     /// - GPUs: 4 × 4 results an invocation, 16 × 16 invocations a workgroup, or 8 × 8 where else there were fewer than two workgroups a core; tiles of both operands in workgroup memory, 8 products deep. Those with
     ///   memory of their own: 8 × 8 results, 16 products deep and read ahead, and up to 4,096 products in one stretch, where there are at least four workgroups a core.
-    /// - Of several sums (a power of two, rounded up) an invocation has so many times fewer results of each, and no tiles of 8 × 8: their registers are one kernel's. Complex products are four sums of real ones.
+    /// - Of several sums (a power of two, rounded up) an invocation has so many times fewer results of each, and of more than two no tiles of 8 × 8: their registers are one kernel's. Complex products are four sums of real ones.
     /// - Convolutions of fewer than 4 features of a group, or places: columns are the features of all groups, each of which reads its own part of the input. An invocation has results of 4 or 2 lines of places, if
     ///   these divide a dimension whose windows overlap and have at most 16 elements with the line, else of one; 8 along a line, but no more than 16 vectors; on GPUs of two lines or one, 4 along it, or fewer if there were fewer invocations
     ///   than lanes. Its columns are a vector of features where these lie side by side, else those of a group. It adds as many products at a time as a window has along the lines (up to 9, or a divisor). A workgroup has 64
@@ -395,7 +398,7 @@ impl Product {
         let large = Product { ahead: true, ..of(LARGE_SIDE, SHARED_GROUP, LARGE_STEP) };
         let many = of(SHARED_SIDE, SHARED_GROUP, SHARED_STEP);
         let shared = match target.kind {
-            DeviceKind::Discrete if sums == 1 && fits(&large, LARGE_GROUPS) => large,
+            DeviceKind::Discrete if sums <= LARGE_SUMS && fits(&large, LARGE_GROUPS) => large,
             _ if fits(&many, 2) => many,
             _ => of(SHARED_SIDE, FEW_GROUP, SHARED_STEP),
         };

@@ -153,6 +153,17 @@ fn follow(program: &Program, steps: &[Step], holds: &mut Holds) {
                     tuple if tuple.op == Op::Tuple => tuple.operands.clone(),
                     _ => vec![*id],
                 });
+                // What only gets other extents is copied, by the name that it had.
+                let moves = |op: &Op| matches!(op, Op::Parameter { .. } | Op::Reshape | Op::Bitcast | Op::Copy);
+                let given =
+                    given.flat_map(|id| match (&owner.instructions[id].op, &owner.instructions[id].operands[..]) {
+                        (Op::Fusion { calls, .. }, &[moved])
+                            if program.module().computations[*calls].instructions.values().all(|it| moves(&it.op)) =>
+                        {
+                            vec![id, moved]
+                        }
+                        _ => vec![id],
+                    });
                 // A result of several has the name of the kernel and its number.
                 let name = |id: InstrId| match owner.instructions[id].op {
                     Op::GetTupleElement { index } => {

@@ -65,7 +65,7 @@ const MUST_RUN: &[&str] = &[
 ];
 
 /// Programs that must run as they were printed where the device computes with `f64`.
-const MUST_RUN_WITH_F64: &[&str] = &["x64_mlp_grad"];
+const MUST_RUN_WITH_F64: &[&str] = &["x64_complex128_fft", "x64_mlp_grad", "x64_random"];
 
 enum Verdict {
     /// It agrees, and the host computed these operations.

@@ -446,3 +446,9 @@ pub(crate) fn feeding(computation: &Computation, is_sum: impl Fn(InstrId) -> boo
     }
     feeds
 }
+
+/// Whether an operation takes its elements from one place or another, which devices in software do not do for each element of a tile: drivers copy the branches as often, and SwiftShader makes machine code of that
+/// for minutes.
+pub(crate) fn branches(op: &Op) -> bool {
+    matches!(op, Op::Concatenate { .. } | Op::Pad { .. })
+}

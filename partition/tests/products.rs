@@ -254,3 +254,24 @@ fn fusing_takes_time_by_the_number_of_products() {
         assert!(many < 40.0 * few.max(0.005), "{name}: {few} s for 25 products, {many} s for 250");
     }
 }
+
+/// What chooses between places is no part of tiles in software, and is one on GPUs.
+#[test]
+fn branches_stand_in_tiles_of_gpus_only() {
+    let text = "HloModule m
+        ENTRY e {
+          w = f32[64,64] parameter(0)
+          a = f32[32,64] parameter(1)
+          b = f32[32,64] parameter(2)
+          c = f32[64,64] concatenate(a, b), dimensions={0}
+          ROOT r = f32[64,64] dot(w, c), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+        }";
+    let module = weft_hlo::text::parse(text).unwrap();
+    for (preset, wanted) in [("software", 2), ("discrete", 1)] {
+        let target = Target::preset(preset).unwrap();
+        let fused = weft_partition::fuse(&module, &target).unwrap();
+        let plans: Vec<_> = fused.module.computations.ids().filter_map(|id| fused.plan(id)).collect();
+        let products = plans.iter().filter(|plan| matches!(plan.emitter(), Emitter::Product(_))).count();
+        assert_eq!((plans.len(), products), (wanted, 1), "{preset}");
+    }
+}

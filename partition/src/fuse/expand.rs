@@ -14,7 +14,7 @@ use weft_hlo::passes::{
 
 /// The module with `cholesky`, `triangular-solve` and LAPACK's routines, `ragged-dot`, `scaled-dot`, `fft`, `rng-bit-generator`, `select-and-scatter`, `sort`, `topk`, `mulhi`, `stochastic-convert`, `bitcast-convert` between widths and scatters of many windows into many elements in an order written out as
 /// operations that have code, and sums of narrow floats accumulated in `f32`.
-/// Linear algebra on types that the target does not compute with stays as it is: the host takes one step for all of it then.
+/// Linear algebra and Fourier transforms on types that the target does not compute with stays as it is: the host takes one step for each then.
 pub(super) fn expand<'m>(
     module: &'m Module,
     target: &Target,

@@ -10,6 +10,7 @@ use super::{Decision, Grouping, Verdict, results, scans};
 use crate::access::{
     Access, Counted, MAX_DEPTH, element_count, identity, is_bitcast, is_loop, operand_access, reads_at_values,
 };
+use crate::contraction::branches;
 use crate::cost::{Budget, operation_cost, weight};
 use crate::estimate::compute_nanoseconds;
 use crate::legal::{Support, is_control_flow, supports};
@@ -371,11 +372,10 @@ impl Walk<'_> {
         Ok(Ok(offers))
     }
 
-    /// Why a device in software does not compute an instruction for tiles of sums of products: each element of a tile is another copy of it in the code, and of branches in as many places SwiftShader makes
-    /// machine code for minutes.
+    /// Why a device in software does not compute an instruction for tiles of sums of products: it [branches].
     fn branches_in_tiles(&self, id: InstrId, state: &Kernel) -> Option<String> {
-        let is_branch = matches!(self.entry.instructions[id].op, Op::Concatenate { .. } | Op::Pad { .. });
-        let is_meant = is_branch && self.target.is_software() && self.prologues.feeds_tiles(id);
+        let is_meant =
+            branches(&self.entry.instructions[id].op) && self.target.is_software() && self.prologues.feeds_tiles(id);
         let sum = state.members.iter().find(|member| self.prologues.is_in_tiles(**member)).filter(|_| is_meant)?;
         Some(format!(
             "it branches, in the code for each element of the tiles of {}",

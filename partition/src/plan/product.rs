@@ -4,7 +4,7 @@ use super::planner::Planner;
 use super::reduced::Refused;
 use super::{Emitter, FunctionId, FusionPlan, Read, Root, Tail, leaf_extents};
 use crate::access::{Access, Counted, identity, is_bitcast};
-use crate::contraction::{Contraction, Side, feeding};
+use crate::contraction::{Contraction, Side, branches, feeding};
 use crate::form::Form;
 use crate::product::Product;
 use crate::{Target, live};
@@ -58,11 +58,8 @@ impl Planner<'_> {
         };
         if target.is_software() {
             let feeds = feeding(computation, |id| dots.contains(&id));
-            let is_branch = |op: &Op| matches!(op, Op::Concatenate { .. } | Op::Pad { .. });
-            let is_meant =
-                |(id, instruction): &(InstrId, &Instruction)| feeds[id.index()] && is_branch(&instruction.op);
+            let is_meant = |(id, instruction): &(InstrId, &Instruction)| feeds[id.index()] && branches(&instruction.op);
             if let Some((_, branch)) = computation.instructions.iter().find(is_meant) {
-                // Drivers in software make a copy of the branches for each element of a tile; SwiftShader works on them for minutes.
                 return Err(format!("{} branches, and tiles would for each element", branch.name).into());
             }
         }

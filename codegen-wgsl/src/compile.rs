@@ -24,8 +24,9 @@ use weft_partition::{Fused, FusionPlan, Site, Target};
 /// `HLO419` if the kernel breaks a rule that [`Kernel::verify`] checks.
 pub fn compile(fused: &Fused, site: Site, target: &Target) -> Result<Shader, Diagnostics> {
     let (fusion, plan) = fusion(fused, site)?;
-    let bound = bound(&kernel(fused, site, target)?, contents(fused, fusion, plan));
-    let kernel = made(fused, site, target, Lowering::LAST, &mut |_, _| {})?;
+    let emitted = kernel(fused, site, target)?;
+    let bound = bound(&emitted, contents(fused, fusion, plan));
+    let kernel = made(fused, site, target, (emitted, Lowering::LAST), &mut |_, _| {})?;
     shader(&kernel, &bound).map_err(|findings| at(findings, fusion))
 }
 
@@ -246,7 +247,11 @@ pub fn kernel(fused: &Fused, site: Site, target: &Target) -> Result<Kernel, Diag
 fn emitted_with(fused: &Fused, site: Site, target: &Target, lanes: Lanes) -> Result<Kernel, Diagnostics> {
     let (fusion, plan) = fusion(fused, site)?;
     let kernel = debug_span!("emit").in_scope(|| emit_loop(fused, (site, fusion), plan, target, lanes))?;
-    debug_assert!(kernel.verify().is_ok(), "emission keeps the rules of the kernel IR:\n{kernel}");
+    debug_assert!(
+        kernel.verify_rules().is_ok(),
+        "emission keeps the rules of the kernel IR: {:?}\n{kernel}",
+        kernel.verify_rules()
+    );
     match kernel.exceeds(target).into_iter().next() {
         None => Ok(kernel),
         Some(broken) => Err(Diagnostic::new("HLO417", fusion.span, broken.message).about(&fusion.name).into()),
@@ -264,7 +269,8 @@ pub fn lowered(
     last: Lowering,
 ) -> Result<Vec<(Lowering, Kernel)>, Diagnostics> {
     let mut stages: Vec<(Lowering, Kernel)> = Vec::with_capacity(Lowering::ALL.len());
-    made(fused, site, target, last, &mut |lowering, kernel| {
+    let emitted = kernel(fused, site, target)?;
+    made(fused, site, target, (emitted, last), &mut |lowering, kernel| {
         // What is made again begins anew.
         stages.retain(|(before, _)| *before < lowering);
         stages.push((lowering, kernel.clone()));
@@ -272,16 +278,15 @@ pub fn lowered(
     Ok(stages)
 }
 
-/// The kernel of one fusion, emitted and lowered; where its invocations cannot be lanes of others, without lanes.
+/// The emitted kernel of one fusion, lowered; where its invocations cannot be lanes of others, one that is emitted without lanes.
 fn made(
     fused: &Fused,
     site: Site,
     target: &Target,
-    last: Lowering,
+    (emitted, last): (Kernel, Lowering),
     show: &mut dyn FnMut(Lowering, &Kernel),
 ) -> Result<Kernel, Diagnostics> {
     let (fusion, _) = fusion(fused, site)?;
-    let emitted = kernel(fused, site, target)?;
     let has_lanes = emitted.lanes > 1;
     match lower(emitted, fusion, target, last, &mut *show) {
         Err(findings) if has_lanes && findings.0.iter().any(|finding| finding.code == NO_LANES) => {
@@ -305,9 +310,9 @@ pub(crate) fn lower(
         let lowered = lowering.apply(&kernel, target).map_err(|findings| at(findings, fusion))?;
         let before = std::mem::replace(&mut kernel, lowered);
         debug_assert!(
-            kernel == before || kernel.verify().is_ok(),
+            kernel == before || kernel.verify_rules().is_ok(),
             "'{lowering}' keeps the rules of the kernel IR: {:?}\n{kernel}",
-            kernel.verify().err()
+            kernel.verify_rules().err()
         );
         show(lowering, &kernel);
     }

@@ -100,9 +100,9 @@ pub fn loop_kernel(
     let rounds = if plan.flag.is_some() { Rounds::AtMost(rounds) } else { Rounds::Exactly(rounds) };
     let kernel = debug_span!("emit").in_scope(|| emit_rounds(fused, instruction, plan, rounds))?;
     debug_assert!(
-        kernel.verify().is_ok(),
+        kernel.verify_rules().is_ok(),
         "emission keeps the rules of the kernel IR: {:?}\n{kernel}",
-        kernel.verify()
+        kernel.verify_rules()
     );
     match kernel.exceeds(target).into_iter().next() {
         None => Ok(kernel),

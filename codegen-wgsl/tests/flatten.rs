@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use crate::support::machine::invocation;
-use crate::support::{IN_LOOPS, Made, in_loops, make, verified};
+use crate::support::{IN_LOOPS, Stages, all_stages, in_loops, verified};
 use std::fs;
 use weft_partition::Fused;
 
@@ -14,11 +14,11 @@ fn positions(count: i64, samples: i64) -> impl Iterator<Item = i64> {
 }
 
 /// What is made of a module for a device in software.
-fn made_of(name: &str, fused: Fused) -> Vec<Made> {
-    make(&in_loops(fused)).unwrap_or_else(|findings| panic!("{name}: {findings}"))
+fn made_of(name: &str, fused: Fused) -> Vec<Stages> {
+    all_stages(&in_loops(fused)).unwrap_or_else(|findings| panic!("{name}: {findings}"))
 }
 
-fn check(name: &str, made: &[Made], samples: i64) -> usize {
+fn check(name: &str, made: &[Stages], samples: i64) -> usize {
     for made in made {
         assert_eq!(made.kernel.entry.extents, made.flat.entry.extents);
         let launched: i64 = made.kernel.entry.extents.iter().product();

@@ -36,8 +36,8 @@ fn text_grows_linearly_with_diamonds() {
     let sizes =
         |size: &dyn Fn(&support::Made) -> usize| made.iter().map(|(n, made)| (*n, size(made))).collect::<Vec<_>>();
     let texts = [
-        ("kernel", sizes(&|made| made.kernel.to_string().len())),
-        ("flat", sizes(&|made| made.flat.to_string().len())),
+        ("kernel", sizes(&|made| made.stages.kernel.to_string().len())),
+        ("flat", sizes(&|made| made.stages.flat.to_string().len())),
         ("WGSL", sizes(&|made| made.shader.source.len())),
     ];
     for (stage, sizes) in texts {
@@ -94,7 +94,7 @@ fn calls_stand_in_a_row() {
     let programs = [("diamonds", diamonds(400)), ("chain", chain(400, false)), ("chain of branches", chain(400, true))];
     for (name, module) in programs {
         let made = make(&module).unwrap_or_else(|findings| panic!("{findings}")).remove(0);
-        let (before, after) = (depth(&made.kernel), depth(&made.lowered));
+        let (before, after) = (depth(&made.stages.kernel), depth(&made.stages.lowered));
         assert!(after <= 50, "{name}: calls nest {after} deep, {before} before");
         eprintln!("{name}: {after} deep, {before} before, {} bytes", made.shader.source.len());
     }
@@ -111,7 +111,7 @@ fn branches_that_are_alike_are_none() {
     };
     for (last, branches, logarithms) in [("b", 0, 1), ("y", 2, 2)] {
         let made = make(&support::verified(&text(last))).unwrap_or_else(|findings| panic!("{findings}")).remove(0);
-        let text = made.kernel.to_string();
+        let text = made.stages.kernel.to_string();
         let entry = text.find("  entry").unwrap();
         let (functions, _) = text.split_at(entry);
         assert_eq!(

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use crate::support::{make, verified};
+use crate::support::{all_stages, verified};
 use proptest::prelude::*;
 use std::sync::OnceLock;
 use weft_codegen_wgsl::kernel::Kernel;
@@ -244,7 +244,7 @@ fn texts() -> &'static [String] {
                 ROOT sums = f32[12] reduce(twice, zero), dimensions={0}, to_apply=add
             }",
         );
-        let made = make(&module).unwrap();
+        let made = all_stages(&module).unwrap();
         let emitted = made.iter().flat_map(|made| [made.kernel.to_string(), made.flat.to_string()]);
         emitted.chain([EVERYTHING.to_owned()]).collect()
     })

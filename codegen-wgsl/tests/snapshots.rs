@@ -33,8 +33,8 @@ fn check(name: &str) {
     let made = make(&module).unwrap_or_else(|findings| panic!("{findings}"));
     let functions = fusions(&module).into_iter().map(|id| functions_text(&module, id).unwrap());
     compare(name, "functions", functions.collect());
-    compare(name, "kernel", made.iter().map(|made| made.kernel.to_string()).collect());
-    compare(name, "lowered", made.iter().map(|made| made.lowered.to_string()).collect());
+    compare(name, "kernel", made.iter().map(|made| made.stages.kernel.to_string()).collect());
+    compare(name, "lowered", made.iter().map(|made| made.stages.lowered.to_string()).collect());
     compare(name, "wgsl", made.iter().map(own_text).collect());
 }
 

@@ -2,17 +2,13 @@
 //!
 //! Kernels hold `f32`, `i32`, `u32` and `bool` and no atomics, which all of these languages have, so none is left out.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
-use crate::support::{corpus, fused, make};
-use std::fs;
+use crate::support::COMPILED;
 use weft_codegen_wgsl::Shader;
 
 fn check<T>(translate: impl Fn(&Shader) -> Result<T, String>) {
     let (mut accepted, mut failed) = (0, Vec::new());
-    for (name, path) in corpus() {
-        let Ok(module) = fused(&fs::read_to_string(path).unwrap()) else { continue };
-        for made in make(&module).unwrap_or_else(|findings| panic!("{name}: {findings}")) {
+    for (name, compiled) in COMPILED.iter() {
+        for made in compiled.iter().flat_map(|compiled| &compiled.made) {
             match translate(&made.shader) {
                 Ok(_) => accepted += 1,
                 Err(reason) => failed.push(format!("{name}: {}: {reason}", made.shader.name)),

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use crate::support::machine::{Writes, invocation, write};
-use crate::support::{IN_LOOPS, Made, in_loops, make, verified};
+use crate::support::{IN_LOOPS, Stages, all_stages, in_loops, verified};
 use weft_affine::{Constraint, Expr, Interval, Ranges, Var, simplify};
 use weft_codegen_wgsl::kernel::{Block, Condition, Function, Kernel, Memory, ScalarOp, Statement};
 use weft_codegen_wgsl::lower::{hold, lanes_apart, neighbors, peel, vectorize};
@@ -89,7 +89,7 @@ fn reads_vectors(kernel: &Kernel) -> bool {
 }
 
 /// How many kernels of a module become kernels of vectors, and how many of them read some.
-fn check(name: &str, made: &[Made]) -> (usize, usize) {
+fn check(name: &str, made: &[Stages]) -> (usize, usize) {
     let (mut vectors, mut reads) = (0, 0);
     for made in made {
         let launched: i64 = made.kernel.entry.extents.iter().product();
@@ -180,7 +180,7 @@ fn what_moves_elements_computes_the_same_in_vectors() {
         ),
     ] {
         let module = verified(&format!("HloModule m\nENTRY main {{ {body} }}"));
-        let made = make(&in_loops(module)).unwrap_or_else(|findings| panic!("{name}: {findings}"));
+        let made = all_stages(&in_loops(module)).unwrap_or_else(|findings| panic!("{name}: {findings}"));
         let (vectors, _) = check(name, &made);
         println!("{name}: {vectors}");
     }
@@ -204,7 +204,7 @@ fn rows_are_read_in_vectors_and_computed_the_same() {
             "HloModule m\n{add}\nENTRY main {{ x = f32[{shape}] parameter(0)\nc = f32[] constant(0)\n{before}\n\
              ROOT s = f32[{rows}] reduce(y, c), dimensions={{1}}, to_apply=f }}"
         ));
-        for made in make(&in_loops(module)).unwrap_or_else(|findings| panic!("{name}: {findings}")) {
+        for made in all_stages(&in_loops(module)).unwrap_or_else(|findings| panic!("{name}: {findings}")) {
             let kernel = &made.before_vectors;
             let found = neighbors(kernel).unwrap();
             assert_eq!(reads_vectors(&found), is_read, "{name}\n{found}");
@@ -234,7 +234,7 @@ fn lanes_apart_compute_the_same() {
          w = f32[6,24] broadcast(two), dimensions={}\np = f32[6,24] power(w, c)\nROOT r = f32[6,24] add(p, c)\n}",
     );
     let few = Target::default().with(|target| target.hardware.few_registers = true);
-    for made in make(&in_loops(module)).unwrap() {
+    for made in all_stages(&in_loops(module)).unwrap() {
         let lanes = |kernel: &Kernel| -> Vec<u32> {
             kernel.bodies().flat_map(|function| of_library(&function.body, function)).collect()
         };

@@ -59,6 +59,21 @@ impl Kernel {
     /// # Errors
     /// Everything that is wrong, in the order of the text. A value used without a definition is reported once per use.
     pub fn verify(&self) -> Result<Vec<Finding>, Vec<Finding>> {
+        self.verify_rules()?;
+        let [mut findings, mut unproved] = [Findings(Vec::new()), Findings(Vec::new())];
+        match self.without_names() {
+            Ok(written) => written.as_ref().unwrap_or(self).verify_elements(&mut findings, &mut unproved),
+            Err(error) => findings.add("kernel", error.to_string()),
+        }
+        if findings.0.is_empty() { Ok(unproved.0) } else { Err(findings.0) }
+    }
+
+    /// Checks what of [`verify`](Self::verify) is a rule, as a lowering keeps it, and no proof of where indices lead: quick enough to be done
+    /// after each.
+    ///
+    /// # Errors
+    /// Everything that is wrong, in the order of the text.
+    pub(crate) fn verify_rules(&self) -> Result<(), Vec<Finding>> {
         let mut findings = Findings(Vec::new());
         self.verify_memories(&mut findings);
         for (id, function) in self.functions.iter() {
@@ -66,15 +81,10 @@ impl Kernel {
         }
         self.verify_launch(&mut findings);
         FunctionRules::check(self, None, &self.entry, &mut findings);
-        let mut unproved = Findings(Vec::new());
         if findings.0.is_empty() {
             uniform::check(self, &mut findings);
-            match self.without_names() {
-                Ok(written) => written.as_ref().unwrap_or(self).verify_elements(&mut findings, &mut unproved),
-                Err(error) => findings.add("kernel", error.to_string()),
-            }
         }
-        if findings.0.is_empty() { Ok(unproved.0) } else { Err(findings.0) }
+        if findings.0.is_empty() { Ok(()) } else { Err(findings.0) }
     }
 
     /// Whether it is proved that every element of every result is written exactly once.

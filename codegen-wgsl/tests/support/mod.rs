@@ -66,13 +66,13 @@ pub(crate) fn fused_for_software(text: &str) -> Result<Fused, Diagnostics> {
     fuse(&text::parse(text)?, &software())
 }
 
-/// What is found of each text of the corpus, on all cores: a few programs take as long as all others.
-pub(crate) fn of_corpus<T: Send>(find: impl Fn(&str, &Path) -> T + Sync) -> Vec<T> {
-    let (corpus, next) = (corpus(), AtomicUsize::new(0));
+/// What is found of each of some things, in their order or in another one, on all cores: a few programs take as long as all others.
+pub(crate) fn on_all_cores<A: Sync, T: Send>(of: &[A], find: impl Fn(&A) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
     let work = || {
         let mut found = Vec::new();
-        while let Some((name, path)) = corpus.get(next.fetch_add(1, Ordering::Relaxed)) {
-            found.push(find(name, path));
+        while let Some(one) = of.get(next.fetch_add(1, Ordering::Relaxed)) {
+            found.push(find(one));
         }
         found
     };
@@ -85,12 +85,41 @@ pub(crate) fn of_corpus<T: Send>(find: impl Fn(&str, &Path) -> T + Sync) -> Vec<
     })
 }
 
-/// What is made of each text of the corpus that can be fused, for a device in software: several tests look at it.
-pub(crate) static IN_LOOPS: LazyLock<Vec<(String, Vec<Made>)>> = LazyLock::new(|| {
+/// What is found of each text of the corpus.
+fn of_corpus<T: Send>(find: impl Fn(&str, &Path) -> T + Sync) -> Vec<T> {
+    on_all_cores(&corpus(), |(name, path)| find(name, path))
+}
+
+/// What is made of each text of the corpus, or why it cannot be fused: several tests look at it.
+pub(crate) static COMPILED: LazyLock<Vec<(String, Result<Compiled, Diagnostics>)>> = LazyLock::new(|| {
+    of_corpus(|name, path| {
+        let compiled = fused(&fs::read_to_string(path).expect("the corpus can be read")).map(|module| {
+            let made = make(&module).unwrap_or_else(|findings| panic!("{name}: {findings}"));
+            Compiled { module, made }
+        });
+        (name.to_owned(), compiled)
+    })
+});
+
+/// A fused module, and what is made of each fusion, in their order.
+pub(crate) struct Compiled {
+    pub(crate) module: Fused,
+    pub(crate) made: Vec<Made>,
+}
+
+/// The kernels of each text of the corpus that can be fused, for a device in software: several tests look at them. Of fusions that are alike
+/// the first.
+pub(crate) static IN_LOOPS: LazyLock<Vec<(String, Vec<Stages>)>> = LazyLock::new(|| {
     let found = of_corpus(|name, path| {
         let module = fused_for_software(&fs::read_to_string(path).expect("the corpus can be read")).ok()?;
-        let made = make(&in_loops(module)).unwrap_or_else(|findings| panic!("{name}: {findings}"));
-        Some((name.to_owned(), made))
+        let module = in_loops(module);
+        let sites = fusions(&module);
+        let firsts = module.alike(&sites).into_iter().enumerate().filter(|(own, first)| own == first);
+        let stages = firsts.map(|(own, _)| stages(&module, sites[own]));
+        Some((
+            name.to_owned(),
+            stages.collect::<Result<_, _>>().unwrap_or_else(|findings| panic!("{name}: {findings}")),
+        ))
     });
     found.into_iter().flatten().collect()
 });
@@ -100,30 +129,41 @@ pub(crate) fn in_loops(fused: Fused) -> Fused {
     Fused::of(fused.module, &software()).unwrap_or_else(|findings| panic!("{findings}"))
 }
 
-/// Everything made of one fusion.
-pub(crate) struct Made {
+/// The kernel of one fusion at some stages.
+pub(crate) struct Stages {
     pub(crate) kernel: Kernel,
     pub(crate) flat: Kernel,
     /// As it is before [`Lowering::Vectorized`].
     pub(crate) before_vectors: Kernel,
     /// After all lowerings.
     pub(crate) lowered: Kernel,
+}
+
+/// Everything made of one fusion.
+pub(crate) struct Made {
+    pub(crate) stages: Stages,
     pub(crate) shader: Shader,
+}
+
+fn stages(fused: &Fused, site: Site) -> Result<Stages, Diagnostics> {
+    let target = Target::default();
+    let kernel = kernel(fused, site, &target)?;
+    let flat = lower::flatten(&kernel).expect("positions fit 64 bits");
+    let mut stages = lowered(fused, site, &target, Lowering::LAST)?;
+    let mut after = |last: Lowering| {
+        let stage = stages.iter().position(|(lowering, _)| *lowering == last).expect("there is such a lowering");
+        stages.swap_remove(stage).1
+    };
+    Ok(Stages { kernel, flat, before_vectors: after(Lowering::Merged), lowered: after(Lowering::LAST) })
+}
+
+/// The kernels of a fused module at some stages.
+pub(crate) fn all_stages(fused: &Fused) -> Result<Vec<Stages>, Diagnostics> {
+    fusions(fused).into_iter().map(|site| stages(fused, site)).collect()
 }
 
 /// Every kernel of a fused module.
 pub(crate) fn make(fused: &Fused) -> Result<Vec<Made>, Diagnostics> {
-    let target = Target::default();
-    let one = |id: Site| {
-        let kernel = kernel(fused, id, &target)?;
-        let flat = lower::flatten(&kernel).expect("positions fit 64 bits");
-        let shader = compile(fused, id, &target)?;
-        let stages = lowered(fused, id, &target, Lowering::LAST)?;
-        let after =
-            |last: Lowering| stages.iter().find(|(lowering, _)| *lowering == last).map(|(_, kernel)| kernel.clone());
-        let before_vectors = after(Lowering::Merged).expect("there is such a lowering");
-        let lowered = after(Lowering::LAST).expect("there is such a lowering");
-        Ok(Made { kernel, flat, before_vectors, lowered, shader })
-    };
+    let one = |site: Site| Ok(Made { stages: stages(fused, site)?, shader: compile(fused, site, &Target::default())? });
     fusions(fused).into_iter().map(one).collect()
 }

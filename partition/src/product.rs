@@ -45,6 +45,8 @@ pub struct Product {
     /// Columns that read the same of the left operand, if others do not: the features of a group, if these are too few for tiles. Then an invocation reads for its row of results what their windows cover, and each of
     /// it once. 0 where all columns read the same.
     pub apart: i64,
+    /// Whether products of a step are of several places of a window, each of which may cover an element or not: then those that none covers are set to zero bit by bit, as what is covered is told for each.
+    pub crosses: bool,
     /// Invocations of a subgroup, which is the workgroup, that each read other elements of a row of the left operand and hand them to one another; 1 where each reads all that it needs.
     pub members: i64,
 }
@@ -143,7 +145,7 @@ impl Product {
     ///
     /// - Columns are computed as vectors of four where they are a multiple of four.
     /// - Devices in software whose subgroups are all of one size, 4 or 8: a workgroup is a subgroup, which lies along columns and has tiles of up to 4 × its size rows and 256 results, the columns of
-    ///   which divide those that there are; 8 products of each result at a time. If half of a subgroup had no columns, there is none.
+    ///   which divide those that there are; 8 products of each result at a time. If half of a subgroup had no columns, there is none. Half as many rows where those 8 [are of several places](Product::crosses).
     /// - Other devices in software: tiles of up to 16 × 16 results (16 × 8 without vectors) that divide rows and columns as evenly as can be, and smaller ones as long as there are
     ///   fewer than 8 invocations a core; 8 invocations a workgroup, as many of them along the columns as there are tiles; 4 products of each result at a time where they are a multiple of 4.
     /// - GPUs: 4 × 4 results an invocation, 16 × 16 invocations a workgroup, or 8 × 8 where else there were fewer than two workgroups a core; tiles of both operands in workgroup memory, 8 products deep. Those with
@@ -215,17 +217,17 @@ impl Product {
             lanes,
             ahead: false,
             apart: contraction.apart.unwrap_or(0),
+            crosses: false,
             members: 1,
         };
         let sums = power_of_two(i64::try_from(sums).unwrap_or(i64::MAX));
         let product = match target.is_software() {
             _ if space.apart > 0 => space.along_lines(run, contraction.lines, target)?,
-            // Members of a subgroup read products of one place of a window.
-            true => {
-                let together = space.together(sums, target);
-                let together = together.filter(|it| !contraction.lhs.is_partial || run % it.step == 0);
-                together.unwrap_or_else(|| space.own(sums, target))
-            }
+            true => match space.together(sums, target) {
+                Some(it) if contraction.lhs.is_partial && run % it.step != 0 => it.crossing(),
+                Some(it) => it,
+                None => space.own(sums, target),
+            },
             false => space.shared(sums, target)?,
         };
         let product = match space.apart {
@@ -374,6 +376,12 @@ impl Product {
             }
             limit = rows / 2;
         }
+    }
+
+    /// The same where products of a step are of several places of a window: of half as many rows, as a kernel has two more operations for each product. SwiftShader takes over a minute to make machine code of
+    /// 16 × 16 results, and a second of 8 × 16.
+    fn crossing(self) -> Product {
+        Product { crosses: true, tile: [parts(self.tile[0], 2), self.tile[1]], ..self }
     }
 
     /// Tiles of workgroups.
@@ -552,17 +560,32 @@ pub(crate) fn computes(computation: &Computation, id: InstrId) -> Result<(), Str
 
 impl fmt::Display for Product {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Product { batch, rows, columns, depth, tile, group, step, stretch, tiles, lanes, ahead, apart, members } =
-            self;
+        let Product {
+            batch,
+            rows,
+            columns,
+            depth,
+            tile,
+            group,
+            step,
+            stretch,
+            tiles,
+            lanes,
+            ahead,
+            apart,
+            crosses,
+            members,
+        } = self;
         let own = if *tiles == TileOwner::Invocation { "" } else { " shared" };
         let of_stretches = if stretch == depth { String::new() } else { format!(" stretch={stretch}") };
         let lanes = if *lanes == 1 { String::new() } else { format!(" lanes={lanes}") };
         let ahead = if *ahead { " ahead" } else { "" };
         let apart = if *apart == 0 { String::new() } else { format!(" apart={apart}") };
+        let crosses = if *crosses { " crosses" } else { "" };
         let members = if *members == 1 { String::new() } else { format!(" members={members}") };
         write!(
             f,
-            "group={}x{} tile={}x{}{own} step={step}{ahead}{of_stretches}{lanes}{apart}{members} space=[{batch}, {rows}, {depth}, {columns}]",
+            "group={}x{} tile={}x{}{own} step={step}{ahead}{of_stretches}{lanes}{apart}{members}{crosses} space=[{batch}, {rows}, {depth}, {columns}]",
             group[0], group[1], tile[0], tile[1]
         )
     }

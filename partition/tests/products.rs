@@ -3,7 +3,7 @@
 use weft_hlo::ir::{Module, Op};
 use weft_hlo::passes::Pipeline;
 use weft_hlo::text::parse;
-use weft_partition::{Emitter, Fused, FusionPlan, Target, fuse, fuse_explained};
+use weft_partition::{Emitter, Fused, FusionPlan, Subgroups, Target, fuse, fuse_explained};
 
 /// The targets that have schedules of their own.
 fn targets() -> impl Iterator<Item = Target> {
@@ -208,6 +208,29 @@ fn convolutions_go_through_tiles() {
             let is_tiled = |plan: &&FusionPlan| matches!(plan.emitter(), Emitter::Product(_));
             assert_eq!(plans.iter().copied().filter(is_tiled).count(), 1, "{:?}\n{body}", plans[0].why());
         }
+    }
+}
+
+/// Members of a subgroup read places of a window together that its features do not fill, if it may cover nothing there: of half as many rows, each product told whether there is one.
+#[test]
+fn windows_of_few_features_are_read_together() {
+    let sizes = Subgroups { min: 8, max: 8 };
+    let target = Target::preset("software").unwrap().with(|target| target.features.subgroup = Some(sizes));
+    for (features, pad, expected) in [
+        (3, "pad=2_3x2_3", "tile=16x8 step=8 lanes=4 members=8 crosses"),
+        (3, "pad=0_5x0_5", "tile=16x8 step=8 lanes=4 members=8 crosses"),
+        (8, "pad=2_3x2_3", "tile=28x8 step=8 lanes=4 members=8 space"),
+    ] {
+        let body = format!(
+            "x = f32[2,224,224,{features}] parameter(0)\nw = f32[7,7,{features},64] parameter(1)\n\
+             ROOT y = f32[2,112,112,64] convolution(x, w), window={{size=7x7 stride=2x2 {pad}}}, dim_labels=b01f_01io->b01f"
+        );
+        let fused = fuse(&read(&body), &target).unwrap();
+        let plans: Vec<_> = fused.module.computations.ids().filter_map(|id| fused.plan(id)).collect();
+        let [Emitter::Product(product)] = plans.iter().map(|plan| plan.emitter()).collect::<Vec<_>>()[..] else {
+            panic!("{body}")
+        };
+        assert!(product.to_string().contains(expected), "{product}\n{body}");
     }
 }
 

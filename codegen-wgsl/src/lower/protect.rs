@@ -350,7 +350,7 @@ impl<'f> Pass<'_, 'f> {
 
     fn computes_with_known(&self, op: &ScalarOp) -> bool {
         match op {
-            ScalarOp::Extract { .. } | ScalarOp::Keep { .. } => false,
+            ScalarOp::Extract { .. } | ScalarOp::Keep { .. } | ScalarOp::Member { .. } => false,
             ScalarOp::Select { operands: [_, arms @ ..] } => arms.iter().any(|arm| self.knows(*arm)),
             ScalarOp::Compose { operands } => operands.iter().any(|lane| self.knows(*lane)),
             op => op.operands().into_iter().all(|operand| self.knows(operand)),
@@ -376,9 +376,17 @@ impl<'f> Pass<'_, 'f> {
                     }
                     self.is_known[value.index()] = self.computes_with_known(op);
                     let is_word = self.function.values[*value].element_type == ElementType::U32;
-                    let is_sum =
-                        matches!(op, ScalarOp::Binary { op: BinaryOp::Or | BinaryOp::Add | BinaryOp::Subtract, .. });
-                    self.is_together[value.index()] = is_word && is_sum && !self.is_known[value.index()];
+                    let is_together = match op {
+                        ScalarOp::Binary { op: BinaryOp::Or | BinaryOp::Add | BinaryOp::Subtract, .. } => {
+                            !self.is_known[value.index()]
+                        }
+                        // All of a word, or nothing, but not all of it but the sign.
+                        ScalarOp::Binary { op: BinaryOp::And, operands } => {
+                            !operands.iter().any(|operand| self.knows(*operand))
+                        }
+                        _ => false,
+                    };
+                    self.is_together[value.index()] = is_word && is_together;
                     *self.origin(*value) = match op {
                         ScalarOp::Extract { memory, indices } => {
                             self.protection.elements.insert(*value, *memory, indices);
@@ -484,7 +492,7 @@ impl<'f> Pass<'_, 'f> {
         }
     }
 
-    /// Whether an operand is a word that was put together of others, not all of them known: no sign that is changed or dropped, which drivers see through.
+    /// Whether an operand is a word that was put together of others, not all of them known, or of bits of one that another one has set: no sign that is changed or dropped, which drivers see through.
     fn is_put_together(&self, operand: Operand) -> bool {
         matches!(operand, Operand::Value(value) if self.is_together[value.index()])
     }

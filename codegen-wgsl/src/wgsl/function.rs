@@ -466,6 +466,11 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 if *to != ElementType::F32 {
                     return Ok(format!("bitcast<{}>({})", vector_text(value_type(*to), lanes), strip(&texts[0])));
                 }
+                let is_named = texts[0].chars().all(|c| c.is_alphanumeric() || c == '_')
+                    && texts[0].starts_with(|c: char| !c.is_ascii_digit());
+                if is_named {
+                    return Ok(format!("bitcast<{}>({})", vector_text(value_type(*to), lanes), texts[0]));
+                }
                 // Constants must not become NaN or infinity while the shader is compiled.
                 let zero =
                     if lanes > 1 { format!("{words}(zeros.zero_constant)") } else { "zeros.zero_constant".into() };

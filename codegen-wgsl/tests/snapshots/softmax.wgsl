@@ -32,7 +32,7 @@ fn softmax(d0: u32, total: f32, exp_v_2: f32) -> f32 {
     let softmax_raised_2 = exp_v_2 * 1.8446744e19f;
     let softmax_bits_4 = bitcast<u32>(softmax_raised_2);
     let softmax_either_2 = select(softmax_bits, softmax_bits_4, softmax_is);
-    let softmax_dividend = keep(bitcast<f32>(bitcast<u32>(softmax_either_2) ^ zeros.zero_constant));
+    let softmax_dividend = keep(bitcast<f32>(softmax_either_2));
     let softmax_exponent_2 = softmax_either_2 & 2139095040u;
     let softmax_is_2 = softmax_exponent_2 == 0u;
     let softmax_raised_3 = softmax_dividend * 1.8446744e19f;
@@ -43,17 +43,17 @@ fn softmax(d0: u32, total: f32, exp_v_2: f32) -> f32 {
     let softmax_exponent_4 = softmax_either & 2139095040u;
     let softmax_fraction_2 = softmax_either & 8388607u;
     let softmax_significand = softmax_fraction | 1065353216u;
-    let softmax_significand_2 = bitcast<f32>(bitcast<u32>(softmax_significand) ^ zeros.zero_constant);
+    let softmax_significand_2 = bitcast<f32>(softmax_significand);
     let softmax_significand_3 = softmax_fraction_2 | 1065353216u;
-    let softmax_significand_4 = bitcast<f32>(bitcast<u32>(softmax_significand_3) ^ zeros.zero_constant);
+    let softmax_significand_4 = bitcast<f32>(softmax_significand_3);
     let softmax_quotient = keep(softmax_significand_2 / keep_apart(softmax_significand_4));
     let softmax_bits_6 = bitcast<u32>(softmax_quotient);
     let softmax_cut = softmax_bits_6 & 4294963200u;
-    let softmax_high = keep(bitcast<f32>(bitcast<u32>(softmax_cut) ^ zeros.zero_constant));
+    let softmax_high = keep(bitcast<f32>(softmax_cut));
     let softmax_low = keep(softmax_quotient - keep_apart(softmax_high));
     let softmax_bits_7 = bitcast<u32>(softmax_significand_4);
     let softmax_cut_2 = softmax_bits_7 & 4294963200u;
-    let softmax_high_2 = keep(bitcast<f32>(bitcast<u32>(softmax_cut_2) ^ zeros.zero_constant));
+    let softmax_high_2 = keep(bitcast<f32>(softmax_cut_2));
     let softmax_low_2 = keep(softmax_significand_4 - keep_apart(softmax_high_2));
     let softmax_product = softmax_high * softmax_high_2;
     let softmax_rest = keep(softmax_significand_2 - softmax_product);
@@ -76,13 +76,13 @@ fn softmax(d0: u32, total: f32, exp_v_2: f32) -> f32 {
     let softmax_either_5 = select(softmax_above_3, softmax_higher, softmax_is_4);
     let softmax_either_6 = select(softmax_either_4, 528482304u, softmax_is_2);
     let softmax_either_7 = select(softmax_either_5, softmax_above_3, softmax_is_2);
-    let softmax_factor = keep(bitcast<f32>(bitcast<u32>(softmax_either_6) ^ zeros.zero_constant));
+    let softmax_factor = keep(bitcast<f32>(softmax_either_6));
     let softmax_magnitude_3 = softmax_either_7 - 1073741824u;
     let softmax_is_5 = softmax_either_7 < 1082130432u;
     let softmax_either_8 = select(softmax_magnitude_3, 0u, softmax_is_5);
     let softmax_is_6 = softmax_either_7 >= 3212836864u;
     let softmax_either_9 = select(softmax_either_8, 2139095040u, softmax_is_6);
-    let softmax_number = keep(bitcast<f32>(bitcast<u32>(softmax_either_9) ^ zeros.zero_constant));
+    let softmax_number = keep(bitcast<f32>(softmax_either_9));
     let softmax_lowered = softmax_number * softmax_factor;
     let softmax_bits_9 = bitcast<u32>(softmax_lowered);
     let softmax_is_7 = softmax_exponent_3 == 0u;
@@ -104,7 +104,7 @@ fn softmax(d0: u32, total: f32, exp_v_2: f32) -> f32 {
     let softmax_signs = softmax_bits ^ softmax_bits_2;
     let softmax_sign = softmax_signs & 2147483648u;
     let softmax_signed = softmax_either_17 | softmax_sign;
-    return bitcast<f32>(bitcast<u32>(softmax_signed) ^ zeros.zero_constant);
+    return bitcast<f32>(softmax_signed);
 }
 
 fn exp_v(d0: u32, max_v: f32, x_3: f32) -> f32 {

@@ -1,8 +1,16 @@
 //! Tiles of single invocations, which read for themselves, or the left operand for all of their subgroup.
 
 use super::{Emission, Results};
-use crate::kernel::{Block, Known, Operand, ScalarOp};
+use crate::elemental::zero;
+use crate::kernel::{Block, Condition, Known, Operand, ScalarOp, Statement, Value};
 use weft_affine::{Constraint, Error, Expr, Interval};
+use weft_hlo::ir::{BinaryOp, ElementType, Scalar};
+
+/// An element of the left operand, and all bits set where a window covers it, or none; nothing where that is known, or makes no difference.
+struct Element {
+    element: Operand,
+    covered: Option<Operand>,
+}
 
 impl Emission<'_> {
     /// Each invocation computes its tile; where the last rows or columns fill none, a smaller one.
@@ -123,7 +131,10 @@ impl Emission<'_> {
         for row in 0..rows {
             let [row, _] = self.at(results, row, 0)?;
             let before = (&mut sums).take(usize::try_from(columns).unwrap_or(0)).collect();
-            let open = self.open(&[beside.clone(), row.clone(), first.clone()], known)?;
+            let open = match self.product.crosses {
+                true => Vec::new(),
+                false => self.open(&[beside.clone(), row.clone(), first.clone()], known)?,
+            };
             added.extend(self.where_holds(open, ("sum", before), known, block, |this, before, known, block| {
                 let lhs = this.along(&row, (first, count), known, block)?;
                 Ok(this.add_row(before, &lhs, &rhs, block))
@@ -136,7 +147,7 @@ impl Emission<'_> {
     fn add_row(
         &mut self,
         before: Vec<Operand>,
-        lhs: &[Operand],
+        lhs: &[Element],
         rhs: &[Vec<Operand>],
         block: &mut Block,
     ) -> Vec<Operand> {
@@ -144,8 +155,12 @@ impl Emission<'_> {
         let mut added = Vec::with_capacity(before.len());
         for (column, before) in before.into_iter().enumerate() {
             let mut sum = None;
-            for (lhs, rhs) in lhs.iter().zip(rhs) {
-                let factors = [*lhs, rhs[column]];
+            for (Element { element, covered }, rhs) in lhs.iter().zip(rhs) {
+                let rhs = match covered {
+                    Some(covered) => self.where_covered(rhs[column], *covered, block),
+                    None => rhs[column],
+                };
+                let factors = [*element, rhs];
                 sum = Some(match sum {
                     None => self.binary(multiply, factors, "product", block),
                     Some(sum) => self.multiply_add(factors, sum, block),
@@ -159,6 +174,15 @@ impl Emission<'_> {
         added
     }
 
+    /// The other factor of an element that a window covers, all bits set of `covered`, or zero as the element is then: it may be an infinity. Nothing goes one way or the other, as devices in software would do both.
+    fn where_covered(&mut self, rhs: Operand, covered: Operand, block: &mut Block) -> Operand {
+        let bits = ScalarOp::Bitcast { operand: rhs, to: ElementType::U32 };
+        let bits = self.define(ElementType::U32, bits, "bits", block);
+        let kept = ScalarOp::Binary { op: BinaryOp::And, operands: [bits, covered] };
+        let kept = self.define(ElementType::U32, kept, "bits", block);
+        self.define(self.ty, ScalarOp::Bitcast { operand: kept, to: self.ty }, "rhs", block)
+    }
+
     /// So many elements of a row of the left operand, from a number on: where members of a subgroup read together, one each.
     fn along(
         &mut self,
@@ -166,7 +190,7 @@ impl Emission<'_> {
         (first, count): (&Expr, i64),
         known: &Known,
         block: &mut Block,
-    ) -> Result<Vec<Operand>, Error> {
+    ) -> Result<Vec<Element>, Error> {
         let members = self.product.members;
         let beside = self.place.beside.clone();
         let mut elements = Vec::new();
@@ -175,19 +199,47 @@ impl Emission<'_> {
             let own = members.min(count - begin);
             let place = known.simplified(&self.place.within[1].checked_modulo(own)?);
             let number = first.checked_add_constant(begin)?.checked_add(&place)?;
-            let element = self.factor(0, [beside.clone(), row.clone(), number], known, block)?;
+            let element = self.covered([beside.clone(), row.clone(), number], known, block)?;
             if members == 1 {
                 elements.push(element);
                 begin += 1;
                 continue;
             }
+            let Element { element, covered } = element;
             for number in 0..own {
                 let (number, apart) = (u32::try_from(number).unwrap_or(0), self.product.lanes);
-                let op = ScalarOp::Member { operand: element, number, apart };
-                elements.push(self.define(self.ty, op, "lhs", block));
+                let of = |operand: Operand| ScalarOp::Member { operand, number, apart };
+                let element = self.define(self.ty, of(element), "lhs", block);
+                let covered = covered.map(|covered| self.define(ElementType::U32, of(covered), "covered", block));
+                elements.push(Element { element, covered });
             }
             begin += own;
         }
         Ok(elements)
+    }
+
+    /// An element of the left operand; where that is still to be told, whether a window covers it.
+    fn covered(&mut self, indices: [Expr; 3], known: &Known, block: &mut Block) -> Result<Element, Error> {
+        let open = match self.product.crosses {
+            true => self.open(&indices, known)?,
+            false => Vec::new(),
+        };
+        if open.is_empty() {
+            return Ok(Element { element: self.factor(0, indices, known, block)?, covered: None });
+        }
+        let [all, none] = [u32::MAX, 0].map(|bits| Operand::Constant(Scalar::U32(bits)));
+        let nothing = Operand::Constant(zero(self.ty));
+        if open.iter().any(|test| test.bounds.is_empty()) {
+            return Ok(Element { element: nothing, covered: Some(none).filter(|_| self.ty.is_float()) });
+        }
+        let mut then = Block::default();
+        then.results = vec![self.factor(0, indices, &known.when(&open), &mut then)?, all];
+        let otherwise = Block { statements: Vec::new(), results: vec![nothing, none] };
+        let [element, covered] = [("lhs", self.ty), ("covered", ElementType::U32)]
+            .map(|(name, ty)| self.values.push(Value::scalar(name, ty)));
+        let (values, condition) = (vec![element, covered], Condition::Indices(open));
+        block.statements.push(Statement::If { values, condition, then, otherwise });
+        let covered = Some(Operand::Value(covered)).filter(|_| self.ty.is_float());
+        Ok(Element { element: Operand::Value(element), covered })
     }
 }

@@ -102,6 +102,9 @@ const EVERYTHING: &str = r#"kernel @loop.fusion-1(in %p0: f32[4, 8], in %"p 1": 
     %19: f32 = member 1 apart 2 %2
     %20: f32 = multiply-add %2, %3, f32 1.0
     %21: f32 = multiply-add-at-once %19, %20, %2
+    %22: u32 = pack %1:n, s32 -1, s32 255, s32 3
+    %23: s32 = packed-dot s8 %22, u32 7
+    %24: u32 = packed-dot u8 %22, %22
     update %z[0, 0] by exchange s32 4
   }
 }
@@ -208,9 +211,9 @@ fn errors_say_where_and_what() {
     let expected: Vec<&str> = cases.iter().map(|(_, _, expected)| *expected).collect();
     assert_eq!(found.join("\n"), expected.join("\n"));
     let truncated = Kernel::parse(&EVERYTHING[..EVERYTHING.len() - 3]).unwrap_err();
-    assert_eq!(truncated.to_string(), "96:4: HLO416: expected `}`, found the end");
+    assert_eq!(truncated.to_string(), "99:4: HLO416: expected `}`, found the end");
     let longer = Kernel::parse(&format!("{EVERYTHING}}}")).unwrap_err();
-    assert_eq!(longer.to_string(), "98:1: HLO416: expected the end, found `}`");
+    assert_eq!(longer.to_string(), "101:1: HLO416: expected the end, found `}`");
 }
 
 #[test]

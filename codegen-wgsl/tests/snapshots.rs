@@ -21,7 +21,7 @@ macro_rules! snapshots {
     };
 }
 
-snapshots! { argmax concatenate diamond mask nothing outputs pad product softmax update_slice }
+snapshots! { argmax bytes concatenate diamond mask nothing outputs pad product softmax update_slice }
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots")

@@ -45,6 +45,22 @@ fn collectives_compute_what_they_say() {
     });
 }
 
+/// Words of four numbers, and the sums of products of the numbers of two.
+#[test]
+fn packed_numbers_are_multiplied_four_at_a_time() {
+    for (sign, ty) in [("s8", "s32"), ("u8", "u32")] {
+        let text = format!(
+            "kernel @k(in %x: {ty}[64], in %w: u32[16], out %y: {ty}[16]) {{\n  entry groups [2] threads 8 {{\n    \
+             %0: {ty} = extract %x[d0 * 8 + d1]\n    %1: {ty} = extract %x[d0 * 8 + d1 + 16]\n    \
+             %2: {ty} = extract %x[d0 * 8 + d1 + 32]\n    %3: {ty} = extract %x[d0 * 8 + d1 + 48]\n    \
+             %4: u32 = pack %0, %1, %2, %3\n    %5: u32 = extract %w[d0 * 8 + d1]\n    \
+             %6: {ty} = packed-dot {sign} %4, %5\n    store %y[d0 * 8 + d1], %6\n  }}\n}}\n"
+        );
+        let operands = [together::words("u32", 64, 5), together::words("u32", 16, 6)];
+        check(sign, &text, &operands, &["floor", "software"]);
+    }
+}
+
 #[test]
 fn collectives_of_parts_compute_what_they_say() {
     for (part, _) in together::PARTS {

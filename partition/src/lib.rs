@@ -80,7 +80,7 @@ pub use scattered::Scattered;
 pub use splat::splats;
 pub use target::{
     Arithmetic, CooperativeMatrix, DeviceKind, Excess, Faults, Features, Hardware, Schedule, Subgroups, Target,
-    TargetError,
+    TargetError, Vendor,
 };
 pub use tiling::Tiling;
 pub use transposed::{TileOwner, Transposed};

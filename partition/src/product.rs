@@ -1,9 +1,12 @@
 //! Kernels that are shaped around a sum of products.
 
+mod of_gpus;
+mod packed;
+
 use crate::access::element_count;
 use crate::contraction::{Contraction, Rows};
 use crate::transposed::TileOwner;
-use crate::{DeviceKind, Form, Target};
+use crate::{Form, Target};
 use std::fmt;
 use weft_affine::{Atom, Expr, Var};
 use weft_hlo::ir::{Computation, ElementType, InstrId, Op};
@@ -26,8 +29,10 @@ pub struct Product {
     pub rows: i64,
     /// Columns of a result.
     pub columns: i64,
-    /// Products that each result is the sum of.
+    /// Products that each result is the sum of; those of a word count as one.
     pub depth: i64,
+    /// The type of numbers of 8 bits of which four, that follow one another in the order of `k`, are a word, `s8` or `u8`: so their products are added at once. The last word is filled with zeros.
+    pub packed: Option<ElementType>,
     /// Rows and columns of the results that an invocation computes.
     pub tile: [i64; 2],
     /// Invocations of a workgroup along rows, and along columns.
@@ -74,26 +79,11 @@ const STEPS_IN_ONE: i64 = 128;
 /// Invocations that each core of a device in software is to have before tiles grow.
 const OWN_INVOCATIONS: i64 = 8;
 
-/// Rows and columns of the results of an invocation of a GPU; invocations of a workgroup along either side, where there are many results, and where there are few; how deep tiles are.
-const SHARED_SIDE: i64 = 4;
-const SHARED_GROUP: i64 = 16;
-const FEW_GROUP: i64 = 8;
-const SHARED_STEP: i64 = 8;
-
-/// The same of GPUs with memory of their own, where there are enough workgroups of so many for each core: an element that is read from workgroup memory serves eight products. Of 4096³ `f32` on an NVIDIA H200
-/// an invocation with 4 × 4 results makes 28 TFLOP/s, with 8 × 8 results 34, and 39 if tiles are read ahead.
-const LARGE_SIDE: i64 = 8;
-const LARGE_STEP: i64 = 16;
-const LARGE_GROUPS: i64 = 4;
-
-/// Sums that an invocation has so many results of, at most: 128 of its registers.
-const LARGE_SUMS: i64 = 2;
-
-/// Products that an invocation with so many results adds one after the other, at most: a second set of sums takes as many registers.
-const LARGE_STRETCH: i64 = 4096;
-
 /// Products that are added at a time by an invocation that reads for itself, where they are a multiple of it: a vector of the left operand.
 const VECTOR: i64 = 4;
+
+/// Numbers of 8 bits that a word holds.
+const BYTES: i64 = 4;
 
 /// Products of a stretch are a multiple of so many, which are whole steps of either kind of device.
 const WHOLE_STEPS: i64 = 8;
@@ -143,14 +133,14 @@ fn power_of_two(count: i64) -> i64 {
 impl Product {
     /// The tiles of a dot for a target, or why there are none, in a kernel that writes results of these types and has so many such sums, of tiles alike.
     ///
+    /// - On GPUs dots of numbers of 8 bits, or fewer, into `s32` or `u32` of at least 8 products add four products at a time ([`packed`](Product::packed)).
     /// - Columns are computed as vectors of four where they are a multiple of four.
     /// - Devices in software whose subgroups are all of one size, 4 or 8: a workgroup is a subgroup, which lies along columns and has tiles of up to 4 × its size rows and 256 results, the columns of
     ///   which divide those that there are; 8 products of each result at a time. If half of a subgroup had no columns, there is none. Half as many rows where those 8 [are of several places](Product::crosses).
     /// - Other devices in software: tiles of up to 16 × 16 results (16 × 8 without vectors) that divide rows and columns as evenly as can be, and smaller ones as long as there are
     ///   fewer than 8 invocations a core; 8 invocations a workgroup, as many of them along the columns as there are tiles; 4 products of each result at a time where they are a multiple of 4.
-    /// - GPUs: 4 × 4 results an invocation, 16 × 16 invocations a workgroup, or 8 × 8 where else there were fewer than two workgroups a core; tiles of both operands in workgroup memory, 8 products deep. Those with
-    ///   memory of their own: 8 × 8 results, 16 products deep and read ahead, and up to 4,096 products in one stretch, where there are at least four workgroups a core.
-    /// - Of several sums (a power of two, rounded up) an invocation has so many times fewer results of each, and of more than two no tiles of 8 × 8: their registers are one kernel's. Complex products are four sums of real ones.
+    /// - GPUs: tiles of both operands in workgroup memory, or none, [by their makers](Product::of_gpus).
+    /// - Of several sums (a power of two, rounded up) an invocation that reads for itself has so many times fewer results of each: their registers are one kernel's. Complex products are four sums of real ones.
     /// - Convolutions of fewer than 4 features of a group, or places: columns are the features of all groups, each of which reads its own part of the input. An invocation has results of 4 or 2 lines of places, if
     ///   these divide a dimension whose windows overlap and have at most 16 elements with the line, else of one; 8 along a line, but no more than 16 vectors; on GPUs of two lines or one, 4 along it, or fewer if there were fewer invocations
     ///   than lanes. Its columns are a vector of features where these lie side by side, else those of a group. It adds as many products at a time as a window has along the lines (up to 9, or a divisor). A workgroup has 64
@@ -204,11 +194,14 @@ impl Product {
                 return Err(format!("rows of {columns} results share words"));
             }
         }
+        let packed = packed::of(computation, id, depth, target);
+        let depth = if packed.is_some() { parts(depth, BYTES) } else { depth };
         let space = Product {
             batch,
             rows,
             columns,
             depth,
+            packed,
             tile: [1, 1],
             group: [1, 1],
             step: 1,
@@ -228,7 +221,7 @@ impl Product {
                 Some(it) => it,
                 None => space.own(sums, target),
             },
-            false => space.shared(sums, target)?,
+            false => space.of_gpus(sums, target)?,
         };
         let product = match space.apart {
             0 => product.in_lines(line).in_runs(run, contraction.lhs.is_partial),
@@ -384,49 +377,6 @@ impl Product {
         Product { crosses: true, tile: [parts(self.tile[0], 2), self.tile[1]], ..self }
     }
 
-    /// Tiles of workgroups.
-    fn shared(self, sums: i64, target: &Target) -> Result<Product, String> {
-        if target.faults.barriers {
-            return Err("barriers do not work on the target".to_owned());
-        }
-        let most = i64::from(target.max_invocations_per_workgroup.min(target.max_workgroup_size_x));
-        let of = |side: i64, group: i64, step: i64| {
-            let tile = [side.min(self.rows), side.min(self.columns)];
-            let blocks = [parts(self.rows, tile[0]), parts(self.columns, tile[1])];
-            let group = blocks.map(|blocks| group.min(power_of_two(blocks)));
-            Product { tile, group, step, tiles: TileOwner::Workgroup, ..self }
-        };
-        let cores = i64::from(target.hardware.cores);
-        let fits = |product: &Product, groups_of_core: i64| {
-            product.group.iter().product::<i64>() <= most
-                && product.workgroups().iter().fold(1, |all: i64, groups| all.saturating_mul(*groups))
-                    >= groups_of_core * cores
-                && sums * product.tile_bytes() <= i64::from(target.max_workgroup_storage_bytes)
-        };
-        let large = Product { ahead: true, ..of(LARGE_SIDE, SHARED_GROUP, LARGE_STEP) };
-        let many = of(SHARED_SIDE, SHARED_GROUP, SHARED_STEP);
-        let shared = match target.kind {
-            DeviceKind::Discrete if sums <= LARGE_SUMS && fits(&large, LARGE_GROUPS) => large,
-            _ if fits(&many, 2) => many,
-            _ => of(SHARED_SIDE, FEW_GROUP, SHARED_STEP),
-        };
-        if shared.group.iter().product::<i64>() > most {
-            return Err(format!("the target has workgroups of {most} invocations"));
-        }
-        let (bytes, limit) = (sums * shared.tile_bytes(), i64::from(target.max_workgroup_storage_bytes));
-        if bytes > limit {
-            return Err(format!("its tiles take {bytes} bytes of workgroup memory and the target has {limit}"));
-        }
-        Ok(match shared.tile[0] > SHARED_SIDE && shared.depth <= LARGE_STRETCH {
-            true => shared,
-            false => {
-                // Of whole tiles: what is deeper than a stretch would be added twice.
-                let Product { stretch, step, depth, .. } = shared.in_stretches();
-                Product { stretch: (parts(stretch, step) * step).min(depth), ..shared }
-            }
-        })
-    }
-
     /// Bytes of the workgroup's tiles of both operands.
     fn tile_bytes(&self) -> i64 {
         4 * (self.tile_elements(0) + self.tile_elements(1))
@@ -535,7 +485,12 @@ impl Product {
     pub(crate) fn evaluations(&self) -> [f64; 2] {
         let [left, right] = self.reads();
         [[self.rows, left], [self.columns, right]]
-            .map(|[side, times]| [self.batch, self.depth, side, times].map(|count| count as f64).iter().product())
+            .map(|[side, times]| [self.batch, self.products(), side, times].map(|count| count as f64).iter().product())
+    }
+
+    /// Products that each result is the sum of, zeros that fill a word included.
+    pub fn products(&self) -> i64 {
+        if self.packed.is_some() { self.depth.saturating_mul(BYTES) } else { self.depth }
     }
 
     /// The same without vectors.
@@ -575,6 +530,7 @@ impl fmt::Display for Product {
             apart,
             crosses,
             members,
+            ..
         } = self;
         let own = if *tiles == TileOwner::Invocation { "" } else { " shared" };
         let of_stretches = if stretch == depth { String::new() } else { format!(" stretch={stretch}") };
@@ -582,10 +538,11 @@ impl fmt::Display for Product {
         let ahead = if *ahead { " ahead" } else { "" };
         let apart = if *apart == 0 { String::new() } else { format!(" apart={apart}") };
         let crosses = if *crosses { " crosses" } else { "" };
+        let packed = self.packed.map_or_else(String::new, |ty| format!(" packed={ty}"));
         let members = if *members == 1 { String::new() } else { format!(" members={members}") };
         write!(
             f,
-            "group={}x{} tile={}x{}{own} step={step}{ahead}{of_stretches}{lanes}{apart}{members}{crosses} space=[{batch}, {rows}, {depth}, {columns}]",
+            "group={}x{} tile={}x{}{own} step={step}{ahead}{of_stretches}{lanes}{apart}{members}{crosses}{packed} space=[{batch}, {rows}, {depth}, {columns}]",
             group[0], group[1], tile[0], tile[1]
         )
     }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use weft_hlo::ir::ElementType;
-use weft_partition::{CooperativeMatrix, DeviceKind, Excess, Schedule, Subgroups, Target, TargetError};
+use weft_partition::{CooperativeMatrix, DeviceKind, Excess, Schedule, Subgroups, Target, TargetError, Vendor};
 
 fn preset(name: &str) -> Target {
     Target::preset(name).unwrap()
@@ -91,8 +91,8 @@ fn what_a_device_lacks_is_named() {
     let alignment = "bytes that offsets of bindings are multiples of";
     assert_eq!(more(|it| it.min_storage_offset_alignment = 32), limit(alignment, 32, 256));
     assert_eq!(more(|it| it.features.shader_f16 = true), Some(Excess::Feature("shader_f16".into())));
-    // Kind and costs are no matter.
-    assert_eq!(more(|it| (it.kind, it.hardware.cores) = (DeviceKind::Discrete, 99)), None);
+    // Kind, vendor and costs are no matter.
+    assert_eq!(more(|it| (it.kind, it.vendor, it.hardware.cores) = (DeviceKind::Discrete, Vendor::Amd, 99)), None);
     assert_eq!(more(|it| it.schedule = Some(Schedule::Software)), None);
     // Kernels work for any of the sizes that they were compiled for, and for no other.
     let device = floor.clone().with(subgroups(16, 32));
@@ -122,6 +122,7 @@ fn any_target() -> impl Strategy<Value = Target> {
     (limits, large, powers, choices, kind, presets).prop_map(|(limits, large, powers, choices, kind, name)| {
         preset(name).with(|it| {
             it.kind = kind;
+            it.vendor = Vendor::ALL[limits[13] as usize % Vendor::ALL.len()];
             it.schedule = choices[7].then_some(Schedule::ALL[usize::from(choices[8])]);
             [
                 it.max_storage_buffers,

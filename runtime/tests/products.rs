@@ -8,7 +8,7 @@ use std::fmt::Write;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, Literal, Module};
 use weft_hlo::random::{Numbers, Options, Rng, inputs};
-use weft_partition::{DeviceKind, Emitter, Schedule, Target, Verdict, fuse};
+use weft_partition::{DeviceKind, Emitter, Product, Schedule, Subgroups, Target, TileOwner, Vendor, Verdict, fuse};
 use weft_runtime::{Device, Executable};
 
 /// How many kernels of a module are shaped around sums of products.
@@ -430,6 +430,102 @@ fn large_tiles_are_read_ahead() {
             plans.filter(|plan| matches!(plan.emitter(), Emitter::Product(it) if it.ahead && it.tile == [8, 8]));
         assert_eq!(is_large.count(), 1, "{text}");
         check(&device, &target, &text).unwrap_or_else(|why| panic!("{why}"));
+    }
+}
+
+/// The tiles of the products of a module.
+fn products(module: &Module, target: &Target) -> Vec<Product> {
+    let fused = fuse(module, target).unwrap_or_else(|findings| panic!("{findings}"));
+    let of = |id| match fused.plan(id)?.emitter() {
+        Emitter::Product(product) => Some(product),
+        _ => None,
+    };
+    fused.module.computations.ids().filter_map(of).collect()
+}
+
+/// The shapes of tiles of each maker, on a device of one core that is taken for one of theirs: rows, columns and products that fill none, vectors and none, and windows.
+#[test]
+fn tiles_of_all_makers_agree_with_the_evaluator() {
+    let device = support::device();
+    let dot = |rows: usize, depth: usize, columns: usize| {
+        format!(
+            "  a = f32[{rows},{depth}] parameter(0)\n  b = f32[{columns},{depth}] parameter(1)\n  c = f32[{columns}] parameter(2)\n  \
+             d = f32[{rows},{columns}] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}\n  \
+             w = f32[{rows},{columns}] broadcast(c), dimensions={{1}}\n  ROOT r = f32[{rows},{columns}] add(d, w)\n"
+        )
+    };
+    let window = "  x = f32[2,9,12,6] parameter(0)\n  w = f32[3,3,6,20] parameter(1)\n  ROOT y = f32[2,9,12,20] convolution(x, w), \
+                  window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f\n";
+    let programs = [dot(72, 40, 136), dot(37, 67, 33), dot(7, 33, 64), window.to_owned()];
+    for (place, (vendor, kind, tile, few, owner)) in [
+        (Vendor::Apple, DeviceKind::Integrated, [4, 4], [4, 4], TileOwner::Invocation),
+        (Vendor::Arm, DeviceKind::Integrated, [6, 4], [4, 4], TileOwner::Invocation),
+        (Vendor::Qualcomm, DeviceKind::Integrated, [12, 4], [7, 4], TileOwner::Invocation),
+        (Vendor::Amd, DeviceKind::Discrete, [8, 4], [7, 4], TileOwner::Workgroup),
+        (Vendor::Unknown, DeviceKind::Unknown, [4, 4], [1, 4], TileOwner::Workgroup),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let target = device.target().clone().with(|target| {
+            (target.vendor, target.kind, target.schedule) = (vendor, kind, Some(Schedule::Gpu));
+            (target.hardware.cores, target.hardware.lanes_per_core) = (1, 8);
+            target.features.subgroup = target.features.subgroup.map(|_| Subgroups { min: 4, max: 64 });
+        });
+        for number in [0, 1 + place % 3] {
+            let program = &programs[number];
+            let text = format!("HloModule m\nENTRY e {{\n{program}}}\n");
+            let found = products(&support::module(&text), &target);
+            let [product] = found[..] else { panic!("{vendor}: {found:?}\n{text}") };
+            assert_eq!(product.tiles, owner, "{vendor}: {product}");
+            let wanted = [Some(tile), None, Some(few), None][number];
+            assert!(wanted.is_none_or(|wanted| wanted == product.tile), "{vendor}: {product}");
+            check(&device, &target, &text).unwrap_or_else(|why| panic!("{vendor}: {why}"));
+        }
+    }
+}
+
+/// Dots of numbers of 8 bits, and fewer, add four products at a time: words that lie in an operand as they are, those that are put together of rows, sums of any number of products, types of either sign, and
+/// numbers that have been converted first.
+#[test]
+fn numbers_of_8_bits_are_multiplied_four_at_a_time() {
+    let device = support::device();
+    let gpu = device.target().clone().with(|target| target.schedule = Some(Schedule::Gpu));
+    let apple = gpu.clone().with(|target| target.vendor = Vendor::Apple);
+    let card = small_card(&device);
+    for (target, [x, y, sums], [rows, depth, columns], is_deep, is_converted, word) in [
+        (&gpu, ["s8", "s8", "s32"], [33, 40, 24], true, false, "s8"),
+        (&gpu, ["s8", "s8", "s32"], [18, 41, 20], false, true, "s8"),
+        (&gpu, ["u8", "u8", "u32"], [8, 64, 17], true, true, "u8"),
+        (&gpu, ["u8", "u4", "s32"], [20, 24, 16], false, false, "u8"),
+        (&apple, ["s8", "s8", "s32"], [37, 36, 24], true, true, "s8"),
+        (&card, ["s8", "s8", "s32"], [132, 72, 136], true, false, "s8"),
+    ] {
+        let (b, of_b) = if is_deep { (format!("[{columns},{depth}]"), 1) } else { (format!("[{depth},{columns}]"), 0) };
+        let (p, q) = if is_converted { ("m", "n") } else { ("a", "b") };
+        let text = format!(
+            "HloModule m\nENTRY e {{\n  a = {x}[{rows},{depth}] parameter(0)\n  b = {y}{b} parameter(1)\n  \
+                 m = {sums}[{rows},{depth}] convert(a)\n  n = {sums}{b} convert(b)\n  \
+                 d = {sums}[{rows},{columns}] dot({p}, {q}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{{of_b}}}\n  \
+                 ROOT r = {sums}[{rows},{columns}] negate(d)\n}}\n"
+        );
+        let module = &support::module(&text);
+        let found = products(module, target);
+        let packed: Vec<String> = found.iter().filter_map(|it| it.packed).map(|ty| ty.to_string()).collect();
+        assert_eq!(packed, [word], "{found:?}\n{text}");
+        let arguments = inputs(module, 1, &Options { numbers: Numbers::Any, ..Options::default() });
+        let program = compile(module, target).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        for shader in program.shaders() {
+            assert!(shader.proofs().are_complete(), "{:?}\n{text}\n{}", shader.proofs(), shader.source);
+        }
+        let source = &program.shaders()[0].source;
+        // What lies in words is read as it is.
+        let is_whole = is_deep && x == y;
+        assert_eq!(source.contains("& vec4<u32>(255u)") || source.contains("& 255u"), !is_whole, "{text}\n{source}");
+        let expected = evaluate(module, &arguments).unwrap_or_else(|error| panic!("{error}"));
+        let executable = Executable::new(&device, program.clone()).unwrap_or_else(|error| panic!("{error}"));
+        let results = executable.run(&arguments).unwrap_or_else(|error| panic!("{error}"));
+        assert!(results == expected, "{text}\n{source}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod apart;
 mod own;
+mod packed;
 mod tiles;
 
 use super::entry::{append, call};
@@ -14,6 +15,7 @@ use crate::kernel::{
 };
 use crate::lower::indices_at;
 use crate::wgsl::Names;
+use packed::factor_type;
 use tiles::add_tile;
 use weft_affine::{Constraint, Error, Expr, Interval, Var};
 use weft_hlo::ir::{Arena, ArenaId, BinaryOp, Computation, ElementType, InstrId};
@@ -29,7 +31,7 @@ pub(super) fn add_product_tiles(
     names: &mut Names,
 ) -> Option<[MemoryId; 2]> {
     let factors = plan.factors().first().filter(|_| product.tiles == TileOwner::Workgroup)?;
-    let ty = sum_type(computation, factors.dot);
+    let ty = factor_type(product, computation, factors);
     Some(["lhs.tile", "rhs.tile"].map(|name| names.take(name)).into_iter().enumerate().fold(
         [MemoryId::from_index(0); 2],
         |mut tiles, (operand, name)| {
@@ -86,6 +88,7 @@ pub(super) fn product_entry(
         place: &place,
         target,
         ty: sum_type(computation, factors.dot),
+        factor: factor_type(product, computation, factors),
     };
     entry.body = match tiles {
         Some(tiles) => emission.shared(tiles, &known)?,
@@ -126,6 +129,8 @@ struct Emission<'e> {
     target: &'e Target,
     /// The type that products are added in.
     ty: ElementType,
+    /// The type of what is multiplied: that of sums, or of words.
+    factor: ElementType,
 }
 
 /// What appends statements for results of an invocation.
@@ -161,7 +166,7 @@ impl<'e> Emission<'e> {
             return emit(self, &Expr::constant(0), init, known, block);
         }
         let round = Expr::range(u32::try_from(known.loops()).unwrap_or(u32::MAX));
-        let [accumulators, values] = ["acc", "sum"].map(|name| self.named(name, init.len()));
+        let [accumulators, values] = ["acc", "sum"].map(|name| self.named(name, &init));
         let carried = accumulators.iter().copied().map(Operand::Value).collect();
         let mut body = Block::default();
         body.results = emit(self, &round, carried, &known.in_loop(&[rounds]), &mut body)?;
@@ -170,9 +175,17 @@ impl<'e> Emission<'e> {
         Ok(results)
     }
 
-    /// Values of the type of sums.
-    fn named(&mut self, name: &str, count: usize) -> Vec<ValueId> {
-        (0..count).map(|_| self.values.push(Value::scalar(name, self.ty))).collect()
+    /// Values of the types of others.
+    fn named(&mut self, name: &str, like: &[Operand]) -> Vec<ValueId> {
+        let mut named = Vec::with_capacity(like.len());
+        for operand in like {
+            let ty = match operand {
+                Operand::Value(value) => self.values[*value].element_type,
+                Operand::Constant(scalar) => scalar.element_type(),
+            };
+            named.push(self.values.push(Value::scalar(name, ty)));
+        }
+        named
     }
 
     fn zeros(&self, count: usize) -> Vec<Operand> {
@@ -227,6 +240,9 @@ impl<'e> Emission<'e> {
     /// sum else, and put them aside. An invocation that reads for itself leaves both to the driver, but for those whose columns read each its own.
     fn multiply_add(&mut self, [lhs, rhs]: [Operand; 2], sum: Operand, block: &mut Block) -> Operand {
         let target = self.target;
+        if let Some(packed) = self.product.packed {
+            return self.add_words(packed, [lhs, rhs], sum, block);
+        }
         let is_shared = self.product.tiles == TileOwner::Workgroup;
         let is_plain = !is_shared && self.product.members == 1 && self.product.apart == 0;
         let is_number = self.ty != ElementType::Pred && !is_plain;
@@ -279,6 +295,9 @@ impl<'e> Emission<'e> {
         known: &Known,
         block: &mut Block,
     ) -> Result<Operand, Error> {
+        if self.product.packed.is_some() {
+            return self.word(operand, &indices, known, block);
+        }
         let indices = self.factor_indices(operand, &indices, known)?;
         Ok(self.factor_at(operand, indices, block))
     }
@@ -333,7 +352,7 @@ impl<'e> Emission<'e> {
         }
         let mut then = Block::default();
         then.results = emit(self, sums.clone(), &known.when(&open), &mut then)?;
-        let values = self.named(name, sums.len());
+        let values = self.named(name, &sums);
         let results = values.iter().copied().map(Operand::Value).collect();
         let otherwise = Block { statements: Vec::new(), results: sums };
         block.statements.push(Statement::If { values, condition: Condition::Indices(open), then, otherwise });

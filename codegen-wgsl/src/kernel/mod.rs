@@ -38,6 +38,7 @@
 //!            | value: TYPE = splat operand  |  value: TYPE = compose operand, …  |  value: TYPE = lane LANE operand
 //!            | value: TYPE = {multiply-add | multiply-add-at-once} operand, operand, operand
 //!            | value: TYPE = member NUMBER apart COUNT operand
+//!            | value: u32 = pack operand, operand, operand, operand  |  value: TYPE = packed-dot {s8 | u8} operand, operand
 //!            | value: TYPE = OPERATION operand, …          select, clamp, and HLO's elementwise operations
 //!            | unused value: TYPE, …                       only at the top of a function
 //! SCOPE     := workgroup | part of COUNT apart COUNT | subgroup

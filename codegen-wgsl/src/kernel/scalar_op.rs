@@ -152,6 +152,18 @@ pub enum ScalarOp {
         /// The lane's number, from 0 on.
         lane: u32,
     },
+    /// The word of the lowest 8 bits of four integers of up to 32 bits, of one type; the first is the lowest.
+    Pack {
+        /// The integers.
+        operands: [Operand; 4],
+    },
+    /// The sum of the products of the four numbers of 8 bits in a word and in another, modulo 2³².
+    PackedDot {
+        /// The words.
+        operands: [Operand; 2],
+        /// Whether the numbers are signed, and the sum an `s32`; else it is a `u32`.
+        is_signed: bool,
+    },
     /// What the operand is in another invocation of a workgroup that is one subgroup, to which all of them come: invocation `t` gets that of
     /// `number * apart + t mod apart`.
     Member {
@@ -211,7 +223,9 @@ impl ScalarOp {
             ScalarOp::Binary { operands, .. }
             | ScalarOp::Compare { operands, .. }
             | ScalarOp::Complex { operands }
+            | ScalarOp::PackedDot { operands, .. }
             | ScalarOp::Join { operands } => operands.to_vec(),
+            ScalarOp::Pack { operands } => operands.to_vec(),
             ScalarOp::Select { operands } | ScalarOp::Clamp { operands } | ScalarOp::MultiplyAdd { operands, .. } => {
                 operands.to_vec()
             }
@@ -239,7 +253,9 @@ impl ScalarOp {
             ScalarOp::Binary { operands, .. }
             | ScalarOp::Compare { operands, .. }
             | ScalarOp::Complex { operands }
+            | ScalarOp::PackedDot { operands, .. }
             | ScalarOp::Join { operands } => operands,
+            ScalarOp::Pack { operands } => operands,
             ScalarOp::Select { operands } | ScalarOp::Clamp { operands } | ScalarOp::MultiplyAdd { operands, .. } => {
                 operands
             }

@@ -338,6 +338,10 @@ impl FunctionText<'_> {
             ScalarOp::Splat { .. } => format!("splat {operands}"),
             ScalarOp::Compose { .. } => format!("compose {operands}"),
             ScalarOp::Lane { lane, .. } => format!("lane {lane} {operands}"),
+            ScalarOp::Pack { .. } => format!("pack {operands}"),
+            ScalarOp::PackedDot { is_signed, .. } => {
+                format!("packed-dot {} {operands}", if *is_signed { "s8" } else { "u8" })
+            }
             ScalarOp::Member { number, apart, .. } => format!("member {number} apart {apart} {operands}"),
         })
     }

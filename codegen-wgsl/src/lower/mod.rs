@@ -23,6 +23,7 @@ mod typed;
 mod uniform;
 mod unroll;
 mod vectorize;
+mod whole_words;
 mod words;
 
 use crate::kernel::Kernel;
@@ -49,6 +50,7 @@ pub use vectorize::{lanes_apart, merge_lanes, moved, vectorize};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::Span;
 use weft_partition::Target;
+pub use whole_words::whole_words;
 pub use words::words;
 
 /// The code of a kernel whose invocations cannot be merged to lanes: it is made again without lanes.
@@ -69,7 +71,7 @@ pub enum Lowering {
     Flat,
     /// Slices of one buffer are one memory: [`merge`].
     Merged,
-    /// Packed elements that only move do so as the words that hold them: [`moved`].
+    /// Packed elements that are packed again, or only move, do so as the words that hold them: [`whole_words`], [`moved`].
     Moved,
     /// Small operands that are read over and over are uniforms, on devices where that is cheaper: [`uniform`].
     Uniform,
@@ -168,7 +170,7 @@ impl Lowering {
             Lowering::Collective => collective(kernel, target),
             Lowering::Flat => flatten(kernel).map_err(too_large),
             Lowering::Merged => merge(kernel).map_err(too_large),
-            Lowering::Moved => moved(kernel).map_err(too_large),
+            Lowering::Moved => whole_words(kernel).and_then(|kernel| moved(&kernel)).map_err(too_large),
             Lowering::Uniform => Ok(uniform(kernel, target)),
             Lowering::Vectorized if kernel.lanes > 1 => match merge_lanes(kernel) {
                 Ok(vectors) => Ok(lanes_apart(vectors, target)),

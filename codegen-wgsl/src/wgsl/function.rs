@@ -418,6 +418,8 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 return Ok(format!("fma({}, {}, {})", strip(&texts[0]), strip(&texts[1]), strip(&texts[2])));
             }
             ScalarOp::MultiplyAdd { .. } => return Ok(format!("({} + {} * {})", texts[2], texts[0], texts[1])),
+            ScalarOp::Pack { .. } => return Ok(self.packed(ty, lanes, &texts)),
+            ScalarOp::PackedDot { operands, is_signed } => return Ok(self.packed_dot(operands, *is_signed, lanes)),
             ScalarOp::Member { number, apart: 1, .. } => {
                 // What lies in a quad need not be looked for among the members of a subgroup.
                 let function = if self.writer.kernel.threads() <= QUAD { "quadBroadcast" } else { "subgroupBroadcast" };

@@ -10,7 +10,7 @@ use crate::kernel::{
 use crate::math::{self, Call};
 use weft_affine::{Expr, simplify};
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
-use weft_hlo::ir::{ArenaId, ElementType, Span};
+use weft_hlo::ir::{ArenaId, ElementType, Scalar, Span};
 
 /// A type as WGSL spells it.
 pub(super) fn type_text(ty: ValueType) -> String {
@@ -176,6 +176,37 @@ impl FunctionText<'_, '_> {
     pub(super) fn vector(&self, scalars: &[Operand], ty: ElementType, lanes: u32) -> String {
         let texts: Vec<String> = scalars.iter().map(|scalar| strip(&self.operand(*scalar)).to_owned()).collect();
         format!("{}({})", vector_text(value_type(ty), lanes), texts.join(", "))
+    }
+
+    /// The words of the lowest bytes of four integers, in each lane one.
+    pub(super) fn packed(&self, ty: ElementType, lanes: u32, texts: &[String]) -> String {
+        let word = vector_text("u32", lanes);
+        let constant = |value: u32| self.operand_in(Operand::Constant(Scalar::U32(value)), lanes);
+        let bytes = texts.iter().zip(0..).map(|(text, place)| {
+            let bits = if ty == ElementType::U32 { text.clone() } else { format!("bitcast<{word}>({})", strip(text)) };
+            match place {
+                0 => format!("({bits} & {})", constant(0xff)),
+                3 => format!("({bits} << {})", constant(24)),
+                _ => format!("(({bits} & {}) << {})", constant(0xff), constant(8 * place)),
+            }
+        });
+        format!("({})", bytes.collect::<Vec<_>>().join(" | "))
+    }
+
+    /// The sums of the products of the numbers in two words, in each lane one.
+    pub(super) fn packed_dot(&self, operands: &[Operand; 2], is_signed: bool, lanes: u32) -> String {
+        let (function, ty) = if is_signed { ("dot4I8Packed", "i32") } else { ("dot4U8Packed", "u32") };
+        let of = |lane: u32| {
+            let texts = operands.map(|operand| match operand {
+                Operand::Value(_) if lanes > 1 => self.lane(operand, lane),
+                _ => self.operand(operand),
+            });
+            format!("{function}({}, {})", strip(&texts[0]), strip(&texts[1]))
+        };
+        match lanes {
+            1 => of(0),
+            _ => format!("{}({})", vector_text(ty, lanes), (0..lanes).map(of).collect::<Vec<_>>().join(", ")),
+        }
     }
 
     /// One lane of a vector.

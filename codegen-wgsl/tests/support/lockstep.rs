@@ -479,6 +479,13 @@ fn scalar(frame: &Frame<'_>, op: &ScalarOp, thread: usize) -> Word {
                 operands[2]
             }
         }
+        ScalarOp::Pack { .. } => u32::from_le_bytes([0, 1, 2, 3].map(|place: usize| operands[place].to_le_bytes()[0])),
+        ScalarOp::PackedDot { is_signed, .. } => {
+            let number = |byte: u8| if *is_signed { i32::from(byte.cast_signed()) } else { i32::from(byte) };
+            let [left, right] = [operands[0], operands[1]].map(u32::to_le_bytes);
+            let products = left.iter().zip(right).map(|(left, right)| number(*left) * number(right));
+            products.sum::<i32>().cast_unsigned()
+        }
         ScalarOp::Bitcast { .. } | ScalarOp::Keep { .. } => operands[0],
         other => panic!("no test needs {other:?}"),
     }

@@ -199,6 +199,8 @@ impl Machine<'_> {
             ScalarOp::Binary { op, .. } => symbol((op, operands)),
             ScalarOp::Compare { direction, order, .. } => symbol((direction, order, operands)),
             ScalarOp::MultiplyAdd { .. } => symbol(("multiply-add", operands)),
+            ScalarOp::Pack { .. } => symbol(("pack", operands)),
+            ScalarOp::PackedDot { is_signed, .. } => symbol(("packed-dot", is_signed, operands)),
             ScalarOp::Select { .. } => symbol(("select", operands)),
             ScalarOp::Clamp { .. } => symbol(("clamp", operands)),
             ScalarOp::Bitcast { to, .. } => symbol(("bitcast", to, operands)),

@@ -148,7 +148,7 @@ pub(crate) fn units(module: &Module, computation: &Computation, plan: &FusionPla
 fn sums(plan: &FusionPlan) -> f64 {
     match plan.emitter() {
         Emitter::Product(product) => {
-            2.0 * product.elements() as f64 * product.depth as f64 * plan.factors().len() as f64
+            2.0 * product.elements() as f64 * product.products() as f64 * plan.factors().len() as f64
         }
         _ => 0.0,
     }

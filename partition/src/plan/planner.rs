@@ -279,7 +279,7 @@ impl<'m> Planner<'m> {
         let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(1.0, f64::max);
         let walked = match &emitter {
             Emitter::Reduced(reduced) => elements.max(reduced.elements() as f64),
-            Emitter::Product(product) => elements * product.depth as f64,
+            Emitter::Product(product) => elements * product.products() as f64,
             _ => elements.max(self.folded()),
         };
         let blocks = self.homes.iter().map(|home| home.as_ref().and_then(|home| home.access.block)).collect();

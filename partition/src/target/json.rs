@@ -1,6 +1,8 @@
 //! Targets from text, strictly: a field that there is none of is an error, and one that is left out is as in the base.
 
-use super::{Arithmetic, CooperativeMatrix, DeviceKind, Faults, Features, Hardware, Schedule, Subgroups, Target};
+use super::{
+    Arithmetic, CooperativeMatrix, DeviceKind, Faults, Features, Hardware, Schedule, Subgroups, Target, Vendor,
+};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -62,6 +64,7 @@ partial! {
     PartialTarget of Target {
         fields {
             kind: DeviceKind,
+            vendor: Vendor,
             schedule: Option<Schedule>,
             max_storage_buffers: u32,
             max_storage_binding_bytes: u64,

@@ -11,6 +11,7 @@ mod json;
 mod kind;
 mod preset;
 mod schedule;
+mod vendor;
 
 pub use arithmetic::Arithmetic;
 pub use check::TargetError;
@@ -20,6 +21,7 @@ pub use fit::Excess;
 pub use hardware::Hardware;
 pub use kind::DeviceKind;
 pub use schedule::Schedule;
+pub use vendor::Vendor;
 
 /// A device as the compiler sees it: what kernels have to keep to, what they may use, and what things cost there. Everything
 /// from fusion to WGSL is a pure function of the program and this.
@@ -44,6 +46,8 @@ pub use schedule::Schedule;
 pub struct Target {
     /// The kind of device.
     pub kind: DeviceKind,
+    /// Who made it. Like the kind it chooses among kernels, all of which run everywhere.
+    pub vendor: Vendor,
     /// The schedules that kernels are given, whatever the kind of device; `None` for those that suit it. It is a wish, as
     /// [`forbid_contraction`](Target::forbid_contraction) is: kernels of either set run on every device, those of the other one more slowly.
     pub schedule: Option<Schedule>,

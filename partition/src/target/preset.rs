@@ -1,6 +1,6 @@
 //! Targets by name, for compiling without a device.
 
-use super::{Arithmetic, DeviceKind, Faults, Features, Hardware, Subgroups, Target, TargetError};
+use super::{Arithmetic, DeviceKind, Faults, Features, Hardware, Subgroups, Target, TargetError, Vendor};
 
 type Make = fn() -> Target;
 
@@ -53,6 +53,7 @@ const UNKNOWN: Arithmetic =
 pub(super) fn floor() -> Target {
     Target {
         kind: DeviceKind::Unknown,
+        vendor: Vendor::Unknown,
         schedule: None,
         max_storage_buffers: 8,
         max_storage_binding_bytes: 128 << 20,
@@ -150,6 +151,7 @@ const IRIS_XE: Hardware = Hardware {
 fn apple() -> Target {
     Target {
         kind: DeviceKind::Integrated,
+        vendor: Vendor::Apple,
         max_storage_buffers: 28,
         max_storage_binding_bytes: 1 << 30,
         max_buffer_bytes: 1 << 30,
@@ -192,6 +194,7 @@ fn apple() -> Target {
 fn mobile() -> Target {
     Target {
         kind: DeviceKind::Integrated,
+        vendor: Vendor::Arm,
         max_immediate_bytes: 128,
         max_loop_iterations: None,
         features: Features {

@@ -2,7 +2,7 @@
 
 use super::AdapterInfo;
 use weft_hlo::ir::ElementType;
-use weft_partition::{Arithmetic, CooperativeMatrix, DeviceKind, Features, Hardware, Subgroups, Target};
+use weft_partition::{Arithmetic, CooperativeMatrix, DeviceKind, Features, Hardware, Subgroups, Target, Vendor};
 use wgpu::Features as Wgpu;
 
 type Flag = fn(&mut Features) -> &mut bool;
@@ -73,6 +73,7 @@ pub(super) fn target(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, features: 
     let is_watched = cfg!(windows) || info.backend == wgpu::Backend::BrowserWebGpu;
     Target::default().with(|target| {
         target.kind = kind;
+        target.vendor = vendor(info);
         // A place is left for the parameter block.
         target.max_storage_buffers =
             limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group.saturating_sub(1));
@@ -111,6 +112,21 @@ fn kind(device_type: wgpu::DeviceType) -> DeviceKind {
         wgpu::DeviceType::VirtualGpu => DeviceKind::Virtual,
         wgpu::DeviceType::Cpu => DeviceKind::Software,
         wgpu::DeviceType::Other => DeviceKind::Unknown,
+    }
+}
+
+fn vendor(info: &wgpu::AdapterInfo) -> Vendor {
+    match info.vendor {
+        _ if info.backend == wgpu::Backend::Metal && info.device_type == wgpu::DeviceType::IntegratedGpu => {
+            Vendor::Apple
+        }
+        AMD => Vendor::Amd,
+        APPLE => Vendor::Apple,
+        ARM => Vendor::Arm,
+        INTEL => Vendor::Intel,
+        NVIDIA => Vendor::Nvidia,
+        QUALCOMM => Vendor::Qualcomm,
+        _ => Vendor::Unknown,
     }
 }
 
@@ -177,10 +193,13 @@ fn contracts(info: &wgpu::AdapterInfo) -> bool {
 }
 
 // Numbers of vendors, as PCI and Vulkan assign them.
+const AMD: u32 = 0x1002;
 const APPLE: u32 = 0x106b;
 const ARM: u32 = 0x13b5;
 const BROADCOM: u32 = 0x14e4;
 const IMAGINATION: u32 = 0x1010;
+const INTEL: u32 = 0x8086;
+const NVIDIA: u32 = 0x10de;
 const QUALCOMM: u32 = 0x5143;
 const SAMSUNG: u32 = 0x144d;
 
@@ -212,18 +231,20 @@ mod tests {
     #[test]
     fn what_costs_is_taken_from_devices_of_the_class() {
         use wgpu::{Backend, DeviceType};
-        for (device_type, backend, vendor, preset) in [
-            (DeviceType::DiscreteGpu, Backend::Vulkan, 0x10de, "discrete"),
-            (DeviceType::IntegratedGpu, Backend::Vulkan, 0x8086, "integrated"),
-            (DeviceType::IntegratedGpu, Backend::Metal, 0, "apple"),
-            (DeviceType::IntegratedGpu, Backend::Vulkan, APPLE, "apple"),
-            (DeviceType::IntegratedGpu, Backend::Vulkan, QUALCOMM, "mobile"),
-            (DeviceType::VirtualGpu, Backend::Vulkan, 0, "floor"),
+        for (device_type, backend, number, preset, vendor) in [
+            (DeviceType::DiscreteGpu, Backend::Vulkan, NVIDIA, "discrete", Vendor::Nvidia),
+            (DeviceType::DiscreteGpu, Backend::Dx12, AMD, "discrete", Vendor::Amd),
+            (DeviceType::IntegratedGpu, Backend::Vulkan, INTEL, "integrated", Vendor::Intel),
+            (DeviceType::IntegratedGpu, Backend::Metal, 0, "apple", Vendor::Apple),
+            (DeviceType::IntegratedGpu, Backend::Vulkan, APPLE, "apple", Vendor::Apple),
+            (DeviceType::IntegratedGpu, Backend::Vulkan, QUALCOMM, "mobile", Vendor::Qualcomm),
+            (DeviceType::IntegratedGpu, Backend::Vulkan, ARM, "mobile", Vendor::Arm),
+            (DeviceType::VirtualGpu, Backend::Vulkan, 0, "floor", Vendor::Unknown),
         ] {
-            let found = target(&info(device_type, backend, vendor), &wgpu::Limits::default(), Wgpu::all());
+            let found = target(&info(device_type, backend, number), &wgpu::Limits::default(), Wgpu::all());
             let preset = Target::preset(preset).expect("there is such a preset");
             assert_eq!((found.hardware, found.arithmetic), (preset.hardware, preset.arithmetic), "{backend}");
-            assert_eq!(found.check(), Ok(()));
+            assert_eq!((found.vendor, found.check()), (vendor, Ok(())));
             assert_eq!(found.features.subgroup, Some(Subgroups { min: 8, max: 32 }));
             assert_eq!(found.features.mappable_primary_buffers, device_type == DeviceType::IntegratedGpu);
         }

@@ -150,7 +150,7 @@ impl Emission<'_> {
         block: &mut Block,
         emit: impl FnOnce(&mut Self, &Known, &mut Block) -> Result<Operand, Error>,
     ) -> Result<Operand, Error> {
-        let nothing = Operand::Constant(zero(self.ty));
+        let nothing = Operand::Constant(zero(self.factor));
         let elements = self.where_holds(open, ("element", vec![nothing]), known, block, |this, _, known, block| {
             Ok(vec![emit(this, known, block)?])
         })?;
@@ -241,12 +241,12 @@ impl Emission<'_> {
         for column in 0..columns {
             let [_, column] = self.at(own, 0, column)?;
             let op = ScalarOp::Extract { memory: tiles[1], indices: vec![number.clone(), column] };
-            rhs.push(self.define(self.ty, op, "rhs", block));
+            rhs.push(self.define(self.factor, op, "rhs", block));
         }
         for row in 0..rows {
             let [row, _] = self.at(own, row, 0)?;
             let op = ScalarOp::Extract { memory: tiles[0], indices: vec![number.clone(), row] };
-            lhs.push(self.define(self.ty, op, "lhs", block));
+            lhs.push(self.define(self.factor, op, "lhs", block));
         }
         let mut sums = sums.into_iter();
         let mut added = Vec::new();

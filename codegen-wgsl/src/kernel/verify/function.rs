@@ -485,6 +485,18 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
                 }
                 (&types[..], types[0])
             }
+            ScalarOp::Pack { .. } => {
+                if !types[0].is_integer() || types[0].bits() > 32 {
+                    self.find(format!("%{} packs a {}", value.index(), types[0]));
+                }
+                (&types[..], ElementType::U32)
+            }
+            ScalarOp::PackedDot { is_signed, .. } => {
+                if types[0] != ElementType::U32 {
+                    self.find(format!("%{} takes a {} for a word", value.index(), types[0]));
+                }
+                (&types[..], if *is_signed { ElementType::S32 } else { ElementType::U32 })
+            }
             ScalarOp::Compose { .. } => (&types[..], types.first().copied().unwrap_or(ElementType::Pred)),
         };
         if alike.windows(2).any(|pair| pair[0] != pair[1]) {

@@ -381,6 +381,11 @@ impl Pass<'_, '_> {
                 };
                 Ok(parts[0].iter().map(member).collect())
             }
+            ScalarOp::Pack { .. } => {
+                let word = |place: usize| parts[place][0];
+                let op = ScalarOp::Pack { operands: std::array::from_fn(word) };
+                Ok(vec![self.code.define(ElementType::U32, op)])
+            }
             ScalarOp::Complex { .. } => Ok(parts.concat()),
             ScalarOp::Real { .. } => Ok(parts[0][..form(result)?.parts() as usize].to_vec()),
             ScalarOp::Imag { .. } => {
@@ -394,6 +399,7 @@ impl Pass<'_, '_> {
             | ScalarOp::Join { .. }
             | ScalarOp::Half { .. }
             | ScalarOp::Keep { .. }
+            | ScalarOp::PackedDot { .. }
             | ScalarOp::Splat { .. }
             | ScalarOp::Compose { .. }
             | ScalarOp::Lane { .. } => Err(refused(format!("an operation on {ty} comes before its registers"))),

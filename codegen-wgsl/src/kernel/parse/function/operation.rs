@@ -88,6 +88,18 @@ impl FunctionReader<'_, '_> {
             let lane = cursor.number("the number of a lane")?;
             return Ok(ScalarOp::Lane { operand: self.operand()?, lane });
         }
+        if cursor.accept_word("pack") {
+            return Ok(ScalarOp::Pack { operands: self.some_operands()? });
+        }
+        if cursor.accept_word("packed-dot") {
+            let signed = |word: &str| match word.parse() {
+                Ok(ElementType::S8) => Some(true),
+                Ok(ElementType::U8) => Some(false),
+                _ => None,
+            };
+            let is_signed = cursor.word("`s8` or `u8`", signed)?;
+            return Ok(ScalarOp::PackedDot { operands: self.some_operands()?, is_signed });
+        }
         if cursor.accept_word("member") {
             let number = cursor.number("the number of an invocation")?;
             cursor.expect_word("apart")?;

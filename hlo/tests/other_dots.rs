@@ -113,6 +113,42 @@ fn ragged_dots_agree() {
     }
 }
 
+/// Dimensions of several tiles, of which the last is no whole one: groups that end with tiles, within them, that have several, none, or what is left behind all of them.
+#[test]
+fn ragged_dots_of_several_tiles_agree() {
+    let mut rng = Rng::new(33);
+    for (extent, sizes) in [
+        (150i64, vec![32i64, 40, 0, 50, 28]),
+        (97, vec![0, 97, 0]),
+        (131, vec![5, 3, 1, 7, 60, 20, -3, 64, 9]),
+        (129, vec![64, 64]),
+        (200, vec![10, 20]),
+        (70, vec![300, 4]),
+    ] {
+        let groups = sizes.len() as i64;
+        let numbers = "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}";
+        let of_rows = format!("ROOT r = f32[{extent},2] ragged-dot(x, y, s), {numbers}");
+        let numbers = "lhs_contracting_dims={0}, rhs_contracting_dims={0}, lhs_ragged_dims={0}, rhs_group_dims={}";
+        let of_sums = format!("ROOT r = f32[{groups},3,2] ragged-dot(x, y, s), {numbers}");
+        for (root, right) in [(of_rows, vec![groups, 3, 2]), (of_sums, vec![extent, 2])] {
+            let text = format!(
+                "HloModule m\n\nENTRY e {{\n  x = f32[{extent},3] parameter(0)\n  y = f32[{}] parameter(1)\n  \
+                 s = s64[{groups}] parameter(2)\n  {root}\n}}\n",
+                list(&right)
+            );
+            let (module, mut operands) = (
+                module(&text),
+                [integers(&mut rng, &[extent, 3]), integers(&mut rng, &right), Literal::array([groups], sizes.clone())],
+            );
+            if let Data::F32(values) = &mut operands[1].data {
+                values[0] = f32::INFINITY;
+            }
+            let after = expanded(&module);
+            assert_eq!(evaluate(&module, &operands).unwrap(), evaluate(&after, &operands).unwrap(), "{text}");
+        }
+    }
+}
+
 #[test]
 fn ragged_dots_of_nothing_are_zero() {
     for (groups, rows) in [(0, 3), (2, 0)] {

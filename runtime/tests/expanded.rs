@@ -127,24 +127,24 @@ fn long_transforms_agree() {
 #[test]
 fn dots_of_groups_and_with_scales_agree() {
     let device = device();
-    let text = "HloModule m\n\nENTRY e {\n  x = f32[13,6] parameter(0)\n  y = f32[3,6,5] parameter(1)\n  \
+    let text = "HloModule m\n\nENTRY e {\n  x = f32[75,6] parameter(0)\n  y = f32[3,6,5] parameter(1)\n  \
                 s = s32[3] parameter(2)\n  \
-                rows = f32[13,5] ragged-dot(x, y, s), lhs_contracting_dims={1}, rhs_contracting_dims={1}, \
+                rows = f32[75,5] ragged-dot(x, y, s), lhs_contracting_dims={1}, rhs_contracting_dims={1}, \
                 lhs_ragged_dims={0}, rhs_group_dims={0}\n  \
-                z = f32[13,4] slice(x), slice={[0:13], [0:4]}\n  \
+                z = f32[75,4] slice(x), slice={[0:75], [0:4]}\n  \
                 sums = f32[3,6,4] ragged-dot(x, z, s), lhs_contracting_dims={0}, rhs_contracting_dims={0}, \
                 lhs_ragged_dims={0}, rhs_group_dims={}\n  \
                 ls = f32[1,3] slice(x), slice={[0:1], [0:3]}\n  rs = f32[] constant(0.5)\n  \
                 v = f32[1,6,5] slice(y), slice={[1:2], [0:6], [0:5]}\n  w = f32[6,5] reshape(v)\n  \
-                scaled = f32[13,5] scaled-dot(x, w, ls, rs), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  \
-                ROOT r = (f32[13,5], f32[3,6,4], f32[13,5]) tuple(rows, sums, scaled)\n}\n";
+                scaled = f32[75,5] scaled-dot(x, w, ls, rs), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  \
+                ROOT r = (f32[75,5], f32[3,6,4], f32[75,5]) tuple(rows, sums, scaled)\n}\n";
     let module = module(text);
     let mut rng = Rng::new(45);
     let mut integers = |extents: &[i64]| {
         let count: i64 = extents.iter().product();
         Literal::array(extents, (0..count).map(|_| rng.below(9) as f32 - 4.0).collect::<Vec<f32>>())
     };
-    let inputs = [integers(&[13, 6]), integers(&[3, 6, 5]), Literal::array([3], vec![4, 0, 7])];
+    let inputs = [integers(&[75, 6]), integers(&[3, 6, 5]), Literal::array([3], vec![40, 0, 30])];
     let expected = evaluate(&module, &inputs).unwrap_or_else(|found| panic!("{found}"));
     for target in targets(&device) {
         let program = compile(&module, &target).unwrap_or_else(|error| panic!("{error}"));

@@ -1,7 +1,7 @@
 //! `ragged-dot`: dot products with one dimension divided into groups.
 //!
 //! Group `g` holds the indices from the sum of the sizes before it up to that sum and its own size; an index past all
-//! groups, or past the dimension, belongs to none. Where a free dimension of the left operand is cut, the elements of a
+//! groups, or past the dimension, belongs to none; a size below 0 counts as 0. Where a free dimension of the left operand is cut, the elements of a
 //! group are multiplied by the right operand's entry for it, and elements of no group give zeros; where a contracting
 //! dimension is cut, there is a product for each group; where a batch dimension is cut, the groups change nothing.
 
@@ -90,7 +90,7 @@ impl Groups {
             let Number::Integer(size) = read(call.data(2), position) else { unreachable!("{VERIFIED}") };
             let start = if position % count == 0 { 0 } else { intervals[position - 1].1 };
             // At most 2^63 sizes of 64 bits: no overflow of 128 bits.
-            intervals.push((start, start + size));
+            intervals.push((start, start + size.max(0)));
         }
         let strides = row_major_strides(&sizes);
         let prefix = if sizes.len() > 1 { prefix.into_iter().zip(strides).collect() } else { Vec::new() };

@@ -382,3 +382,40 @@ fn random_bits_and_windows_that_select_are_written_out() {
     let words = evaluate(&fused.module, &inputs).unwrap_or_else(|found| panic!("{found}")).swap_remove(0);
     assert_eq!(words.data, Data::from(vec![1u32, 2, 2, 5]));
 }
+
+/// What 4,096 updates by a region make of 40,000 elements; `more` are attributes.
+fn scattered(ty: &str, region: &str, more: &str) -> Module {
+    read(&format!(
+        "HloModule m\nr {{\n  a = {ty}[] parameter(0)\n  b = {ty}[] parameter(1)\n  ROOT r = {ty}[] {region}(a, b)\n}}\nENTRY e {{\n  \
+         x = {ty}[40000] parameter(0)\n  i = s32[4096,1] parameter(1)\n  u = {ty}[4096] parameter(2)\n  \
+         ROOT s = {ty}[40000] scatter(x, i, u), update_window_dims={{}}, inserted_window_dims={{0}}, scatter_dims_to_operand_dims={{0}}, \
+         index_vector_dim=1, to_apply=r{more}\n}}\n"
+    ))
+}
+
+#[test]
+fn floats_are_scattered_as_they_come_where_that_is_asked_for() {
+    let fast = Target::default().with(|target| target.fast_scatter = true);
+    let reasons = |module: &Module, target: &Target| {
+        let fused = fuse_explained(module, target).unwrap_or_else(|found| panic!("{found}"));
+        let kept = fused.decisions.iter().filter(|decision| decision.verdict == Verdict::Kept);
+        (kernels(&fused), kept.map(|decision| decision.reason.clone()).collect::<Vec<_>>())
+    };
+    let sums = scattered("f32", "add", "");
+    let (ordered, told) = reasons(&sums, &Target::default());
+    assert!(ordered > 1 && told.is_empty(), "{ordered} {told:?}");
+    let (kernels, told) = reasons(&sums, &fast);
+    assert!(kernels == 1 && told[0].contains("in any order"), "{kernels} {told:?}");
+    // A program may say so itself.
+    let marked = scattered("f32", "add", ", frontend_attributes={weft_scatter_order=\"any\"}");
+    assert_eq!(reasons(&marked, &Target::default()), (1, Vec::new()));
+    let broken = fast.clone().with(|target| target.faults.atomics = true);
+    for (module, target, why) in [
+        (scattered("bf16", "add", ""), &fast, "elements of bf16"),
+        (scattered("f32", "divide", ""), &fast, "its region is no sum"),
+        (sums, &broken, "no atomics that work"),
+    ] {
+        let (kernels, told) = reasons(&module, target);
+        assert!(kernels > 1 && told[0].contains(why), "{kernels} {told:?}");
+    }
+}

@@ -19,6 +19,7 @@ mod branches;
 mod candidate;
 mod effects;
 mod expand;
+mod fast_scatters;
 mod given;
 mod greedy;
 mod group;

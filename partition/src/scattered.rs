@@ -88,7 +88,7 @@ fn is_commutative(region: &Computation) -> bool {
 }
 
 /// Whether windows have one element along each dimension that indices are for, so that those of different indices have none in common.
-fn is_of_points(computation: &Computation, scatter: &Instruction) -> bool {
+pub(crate) fn is_of_points(computation: &Computation, scatter: &Instruction) -> bool {
     let Op::Scatter {
         update_window_dims, inserted_window_dims, scatter_dims_to_operand_dims, input_batching_dims, ..
     } = &scatter.op

@@ -312,6 +312,14 @@ fn many_windows_are_ordered() {
     }
 }
 
+/// More rows than a kernel goes through at once: they are worked off stretch by stretch.
+#[test]
+fn rows_without_end_are_ordered() {
+    let rows = Scatter { operand: &[9, 2], indices: &[200_000, 1], updates: &[200_000, 2], ..ROWS };
+    let module = rows.module("f32", "subtract", "");
+    check(&module, &rows.inputs(&module, 1, false));
+}
+
 /// Rows at ascending indices, from below the first to beyond the last.
 #[test]
 fn rows_in_order_are_found_by_halves() {

@@ -1,6 +1,6 @@
 //! Operations that kernels compute as others, written out.
 
-use super::{Decision, Verdict, fast_scatters};
+use super::{Decision, Verdict, fast_scatters, unique_scatters};
 use crate::Target;
 use crate::runs::Runs;
 use crate::scattered::Way;
@@ -53,6 +53,7 @@ pub(super) fn expand<'m>(
     for pass in [&OtherDots as &dyn Pass, &RandomBits, &SelectAndScatter, &Sorts] {
         run(pass, &mut expanded, decisions)?;
     }
+    unique_scatters::mark(&mut expanded, decisions);
     fast_scatters::mark(&mut expanded, target, decisions);
     let is_unordered = |module: &Module, computation: &Computation, scatter: &Instruction| {
         Way::of(module, computation, scatter).is_err()

@@ -36,6 +36,7 @@ mod semigroups;
 mod taken_apart;
 mod thin_dots;
 mod two_passes;
+mod unique_scatters;
 
 use crate::arenas::{Arenas, Slot};
 use crate::cost::Budget;

@@ -2,8 +2,10 @@
 
 use crate::count::cases;
 use weft_hlo::eval::evaluate;
-use weft_hlo::ir::{ElementType, Literal, Module, Opcode};
-use weft_hlo::passes::{BitcastWidths, MultiplyHigh, Pass, RandomBits, SelectAndScatter, StochasticConvert};
+use weft_hlo::ir::{ElementType, Instruction, Literal, Module, Op, Opcode};
+use weft_hlo::passes::{
+    BitcastWidths, MultiplyHigh, Pass, RandomBits, SelectAndScatter, StochasticConvert, order_scatters,
+};
 use weft_hlo::random::{Options, Rng, inputs, instance};
 use weft_hlo::text::{parse, print};
 use weft_hlo::verify::verify;
@@ -141,4 +143,24 @@ fn high_products_are_the_same_bits() {
 fn stochastic_conversions_are_the_same_bits() {
     let made = instances_are_the_same(&StochasticConvert, Opcode::StochasticConvert);
     assert!(made > 200, "{made}");
+}
+
+/// Scatters of all forms, all of whose rows are one stretch, or three, or as many as there are.
+#[test]
+fn ordered_scatters_are_the_same_bits() {
+    let options = Options { disorderly: true, elements: 40, ..Options::computed() };
+    let mut ordered = 0;
+    for seed in 0..cases(120) {
+        let Some(module) = instance(seed, Opcode::Scatter, &options) else { continue };
+        let inputs = inputs(&module, seed, &options);
+        let most_rows = [1 << 20, 5, 2][seed as usize % 3];
+        let after = order_scatters(&module, most_rows, &|_, _, _| true).unwrap();
+        let after = after.module;
+        verify(&after).unwrap_or_else(|found| panic!("{found}\n{}", print(&after)));
+        let is_loop = |instruction: &Instruction| matches!(instruction.op, Op::While { .. });
+        ordered += usize::from(after.entry_computation().instructions.values().any(is_loop));
+        let (expected, found) = (evaluate(&module, &inputs).unwrap(), evaluate(&after, &inputs).unwrap());
+        assert_eq!(format!("{expected:?}"), format!("{found:?}"), "{}\n{}", print(&module), print(&after));
+    }
+    assert!(ordered as u64 > cases(120) / 4, "{ordered} have loops");
 }

@@ -5,6 +5,7 @@ mod bounds;
 mod build;
 #[path = "support/cases.rs"]
 mod cases;
+mod compound;
 #[path = "../../affine/tests/support/count.rs"]
 mod count;
 mod eval_corpus;

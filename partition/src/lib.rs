@@ -52,6 +52,7 @@ mod splat;
 mod target;
 mod tiling;
 mod transposed;
+mod unordered;
 mod windowed;
 mod work;
 

@@ -6,6 +6,7 @@ use crate::live::live;
 use crate::monoid::operation;
 use crate::runs::Runs;
 use crate::splat::splats;
+use crate::unordered;
 use weft_hlo::ir::{
     ArenaId, BinaryOp, Computation, ComputationId, ElementType, InstrId, Instruction, Module, Op, Scalar,
 };
@@ -15,7 +16,7 @@ use weft_hlo::ir::{
 pub(crate) enum Way {
     /// Updates are combined with what is there and stored: no two of them are for one element.
     Stored,
-    /// Updates are combined with what is there in one step that no other comes between, in any order: it makes no difference.
+    /// Updates are combined with what is there in one step that no other comes between, in any order: it makes no difference, or [none that is asked for](unordered).
     Undivided,
     /// Each element of the results folds the updates for it, which it finds by going through all windows in their order, or by halves where they are [runs](Runs).
     Folded,
@@ -35,17 +36,16 @@ impl Way {
         };
         let runs = Runs::of(computation, scatter);
         let windows = if runs.is_some() { f64::INFINITY } else { loop_rounds(computation, scatter) };
-        let inputs = scatter.operands.len() / 2;
-        let is_apart = (0..inputs).all(|position| {
-            let mut others = scatter.operands.iter().enumerate().filter(|(other, _)| *other != position);
-            others.all(|(_, other)| *other != scatter.operands[position])
-        });
+        let is_apart = is_apart(scatter);
         if is_apart && (windows <= 1.0 || *unique_indices && is_of_points(computation, scatter)) {
             return Ok(Way::Stored);
         }
         let of_word = |ty: ElementType| matches!(ty, ElementType::S32 | ElementType::U32);
         let is_word = scatter.shape.as_array().is_some_and(|array| of_word(array.element_type));
         if is_apart && is_word && is_commutative(&module.computations[*to_apply]) {
+            return Ok(Way::Undivided);
+        }
+        if is_apart && unordered::is_marked(scatter) && unordered::refusal(module, scatter).is_none() {
             return Ok(Way::Undivided);
         }
         if let Some(runs) = runs {
@@ -72,6 +72,14 @@ impl Way {
     }
 }
 
+/// Whether each operand whose elements change is no other operand besides.
+fn is_apart(scatter: &Instruction) -> bool {
+    (0..scatter.operands.len() / 2).all(|position| {
+        let mut others = scatter.operands.iter().enumerate().filter(|(other, _)| *other != position);
+        others.all(|(_, other)| *other != scatter.operands[position])
+    })
+}
+
 /// Whether a region is an operation on integers of its two parameters that comes to the same in any order.
 fn is_commutative(region: &Computation) -> bool {
     use BinaryOp::{Add, And, Maximum, Minimum, Multiply, Or, Xor};
@@ -80,7 +88,7 @@ fn is_commutative(region: &Computation) -> bool {
 }
 
 /// Whether windows have one element along each dimension that indices are for, so that those of different indices have none in common.
-fn is_of_points(computation: &Computation, scatter: &Instruction) -> bool {
+pub(crate) fn is_of_points(computation: &Computation, scatter: &Instruction) -> bool {
     let Op::Scatter {
         update_window_dims, inserted_window_dims, scatter_dims_to_operand_dims, input_batching_dims, ..
     } = &scatter.op

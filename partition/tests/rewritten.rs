@@ -382,3 +382,86 @@ fn random_bits_and_windows_that_select_are_written_out() {
     let words = evaluate(&fused.module, &inputs).unwrap_or_else(|found| panic!("{found}")).swap_remove(0);
     assert_eq!(words.data, Data::from(vec![1u32, 2, 2, 5]));
 }
+
+/// What 4,096 updates by a region make of 40,000 elements; `more` are attributes.
+fn scattered(ty: &str, region: &str, more: &str) -> Module {
+    read(&format!(
+        "HloModule m\nr {{\n  a = {ty}[] parameter(0)\n  b = {ty}[] parameter(1)\n  ROOT r = {ty}[] {region}(a, b)\n}}\nENTRY e {{\n  \
+         x = {ty}[40000] parameter(0)\n  i = s32[4096,1] parameter(1)\n  u = {ty}[4096] parameter(2)\n  \
+         ROOT s = {ty}[40000] scatter(x, i, u), update_window_dims={{}}, inserted_window_dims={{0}}, scatter_dims_to_operand_dims={{0}}, \
+         index_vector_dim=1, to_apply=r{more}\n}}\n"
+    ))
+}
+
+#[test]
+fn floats_are_scattered_as_they_come_where_that_is_asked_for() {
+    let fast = Target::default().with(|target| target.fast_scatter = true);
+    let reasons = |module: &Module, target: &Target| {
+        let fused = fuse_explained(module, target).unwrap_or_else(|found| panic!("{found}"));
+        let kept = fused.decisions.iter().filter(|decision| decision.verdict == Verdict::Kept);
+        (kernels(&fused), kept.map(|decision| decision.reason.clone()).collect::<Vec<_>>())
+    };
+    let sums = scattered("f32", "add", "");
+    let (ordered, told) = reasons(&sums, &Target::default());
+    assert!(ordered > 1 && told.is_empty(), "{ordered} {told:?}");
+    let (kernels, told) = reasons(&sums, &fast);
+    assert!(kernels == 1 && told[0].contains("in any order"), "{kernels} {told:?}");
+    // A program may say so itself.
+    let marked = scattered("f32", "add", ", frontend_attributes={weft_scatter_order=\"any\"}");
+    assert_eq!(reasons(&marked, &Target::default()), (1, Vec::new()));
+    let broken = fast.clone().with(|target| target.faults.atomics = true);
+    for (module, target, why) in [
+        (scattered("bf16", "add", ""), &fast, "elements of bf16"),
+        (scattered("f32", "divide", ""), &fast, "its region is no sum"),
+        (sums, &broken, "no atomics that work"),
+    ] {
+        let (kernels, told) = reasons(&module, target);
+        assert!(kernels > 1 && told[0].contains(why), "{kernels} {told:?}");
+    }
+}
+
+/// Updates whose indices the text tells are stored, each by itself, where they are all different.
+#[test]
+fn indices_that_differ_are_proved_to() {
+    let module = |indices: &str| {
+        read(&format!(
+            "HloModule m\nr {{\n  a = bf16[] parameter(0)\n  b = bf16[] parameter(1)\n  ROOT r = bf16[] subtract(b, a)\n}}\nENTRY e {{\n  \
+             x = bf16[40,50] parameter(0)\n  u = bf16[20] parameter(1)\n  j = s32[20,1] parameter(2)\n  {indices}\n  \
+             ROOT s = bf16[40,50] scatter(x, i, u), update_window_dims={{}}, inserted_window_dims={{0,1}}, \
+             scatter_dims_to_operand_dims={{1,0}}, index_vector_dim=1, to_apply=r\n}}\n"
+        ))
+    };
+    let row = "n = s32[20,1] iota(), iota_dimension=0\n  ";
+    let spread = "two = s32[] constant(2)\n  t = s32[20,1] broadcast(two), dimensions={}\n  m = s32[20,1] multiply(n, t)\n  \
+                  one = s32[] constant(1)\n  o = s32[20,1] broadcast(one), dimensions={}\n  k = s32[20,1] add(m, o)\n  ";
+    let wrapped = "h = s32[] constant(40)\n  w = s32[20,1] broadcast(h), dimensions={}\n  v = s32[20,1] add(n, w)\n  \
+                   nil = s32[] constant(0)\n  z = s32[20,1] broadcast(nil), dimensions={}\n  \
+                   lt = pred[20,1] compare(n, z), direction=LT\n  y = s32[20,1] select(lt, v, n)\n  ";
+    let constant = |twice: bool| {
+        let vector = |row: usize| format!("{{ {}, {} }}", row * row % 7, if twice { row % 6 } else { row });
+        let vectors: Vec<String> = (0..20).map(vector).collect();
+        format!("i = s32[20,2] constant({{ {} }})", vectors.join(", "))
+    };
+    let both = |first: &str, second: &str| format!("i = s32[20,2] concatenate({first}, {second}), dimensions={{1}}");
+    for (indices, is_apart) in [
+        (format!("{row}{}", both("n", "j")), true),
+        (format!("{row}{spread}{}", both("j", "k")), true),
+        (format!("{row}{wrapped}{}", both("y", "j")), true),
+        (both("j", "j"), false),
+        (
+            format!(
+                "{row}five = s32[] constant(5)\n  f = s32[20,1] broadcast(five), dimensions={{}}\n  d = s32[20,1] divide(n, f)\n  {}",
+                both("d", "j")
+            ),
+            false,
+        ),
+        (constant(false), true),
+        (constant(true), false),
+    ] {
+        let fused = fuse_explained(&module(&indices), &Target::default()).unwrap_or_else(|found| panic!("{found}"));
+        let told =
+            fused.decisions.iter().any(|decision| decision.reason.starts_with("no two updates are for one element"));
+        assert_eq!(told, is_apart, "{indices}");
+        assert_eq!(print(&fused.module).contains("unique_indices=true"), is_apart, "{indices}");
+    }
+}

@@ -179,6 +179,7 @@ fn any_target() -> impl Strategy<Value = Target> {
             features.cooperative_matrices = if has_subgroups { vec![matrix()] } else { Vec::new() };
             it.arithmetic.flushes_denormals = choices[14].then_some(choices[15]);
             [it.faults.barriers, it.faults.atomics, it.forbid_contraction] = [choices[0], choices[5], choices[9]];
+            it.fast_scatter = choices[9];
             it.hardware.few_registers = choices[13];
             it.max_loop_iterations = choices[15].then_some(limits[13]);
             it.max_dispatch_milliseconds = choices[14].then_some(limits[13]);

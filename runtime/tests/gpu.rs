@@ -6,6 +6,7 @@ mod arenas;
 #[path = "support/bounded.rs"]
 mod bounded;
 mod budget;
+mod compound;
 mod control_flow;
 mod corpus;
 #[path = "../../hlo/tests/support/mod.rs"]

@@ -7,6 +7,7 @@ use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, ElementType, Literal, Module, Opcode};
 use weft_hlo::random::{self, Numbers, Options};
 use weft_hlo::text::print;
+use weft_partition::Target;
 use weft_runtime::{Device, Executable, Program};
 
 /// One device for all tests: some drivers take long to open one.
@@ -14,7 +15,11 @@ static DEVICE: LazyLock<Device> = LazyLock::new(support::device);
 
 /// Runs a program twice and compares it with the evaluator, to the bit but for which NaN it is.
 fn check(module: &Module, inputs: &[Literal]) -> Program {
-    let program = compile(module, DEVICE.target()).unwrap_or_else(|error| panic!("{error}\n{}", print(module)));
+    check_for(DEVICE.target(), module, inputs)
+}
+
+fn check_for(target: &Target, module: &Module, inputs: &[Literal]) -> Program {
+    let program = compile(module, target).unwrap_or_else(|error| panic!("{error}\n{}", print(module)));
     let expected = evaluate(module, inputs).expect("the evaluator knows it");
     let executable = Executable::new(&DEVICE, program.clone()).expect("it loads");
     for _ in 0..2 {
@@ -197,6 +202,31 @@ fn integers_are_updated_in_any_order() {
     }
 }
 
+/// Integers in floats come to the same in any order; other types, and regions that devices cannot repeat, keep to theirs.
+#[test]
+fn floats_are_updated_in_any_order_where_that_is_asked_for() {
+    let target = DEVICE.target().clone().with(|target| target.fast_scatter = true);
+    let many = Scatter { operand: &[61, 70], indices: &[2, 1100], updates: &[1100], ..POINTS };
+    for (number, region) in ["add", "multiply", "minimum", "maximum", "subtract", "set"].into_iter().enumerate() {
+        let scatter = if region == "add" { &many } else { [&ROWS, &POINTS, &BOXES][number % 3] };
+        let module = scatter.module("f32", region, "");
+        let mut inputs = scatter.inputs(&module, 7, false);
+        inputs.iter_mut().for_each(|input| {
+            if let Data::F32(numbers) = &mut input.data {
+                numbers.iter_mut().for_each(|number| *number = number.round());
+            }
+        });
+        let program = check_for(&target, &module, &inputs);
+        let keeps_order = matches!(region, "set" | "subtract");
+        assert_eq!(updated(&program), usize::from(!keeps_order), "{region}: {program}");
+        assert!(keeps_order || program.launches().count() <= 3, "{program}");
+    }
+    for ty in ["bf16", "s8", "c64"] {
+        let module = ROWS.module(ty, "add", "");
+        assert_eq!(updated(&check_for(&target, &module, &ROWS.inputs(&module, 7, false))), 0);
+    }
+}
+
 #[test]
 fn what_has_an_order_is_folded_in_it() {
     for (number, ty) in ["f32", "bf16", "s8", "pred", "s64"].into_iter().enumerate() {
@@ -280,6 +310,14 @@ fn many_windows_are_ordered() {
             assert!(program.launches().count() > 6, "{ty} {region}: {program}");
         }
     }
+}
+
+/// More rows than a kernel goes through at once: they are worked off stretch by stretch.
+#[test]
+fn rows_without_end_are_ordered() {
+    let rows = Scatter { operand: &[9, 2], indices: &[200_000, 1], updates: &[200_000, 2], ..ROWS };
+    let module = rows.module("f32", "subtract", "");
+    check(&module, &rows.inputs(&module, 1, false));
 }
 
 /// Rows at ascending indices, from below the first to beyond the last.

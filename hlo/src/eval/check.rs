@@ -9,7 +9,7 @@ use super::{custom, kernel, ragged_dot, random, scaled_dot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{
     ArenaId, ArrayShape, BinaryOp, ComparisonDirection, Computation, ComputationId, Data, ElementType, Instruction,
-    Layout, Literal, Module, Op, Shape,
+    Layout, Literal, Module, Op, Shape, alone, is_collective,
 };
 use crate::verify;
 use std::collections::BTreeMap;
@@ -129,6 +129,13 @@ fn refusal(
 ) -> Option<(&'static str, String)> {
     if let Some(reason) = kernel::refusal(&instruction.op) {
         return Some(("HLO201", format!("unsupported: operation {} {reason}", instruction.op.name())));
+    }
+    if is_collective(&instruction.op) {
+        let operands = instruction.operands.iter().filter_map(|id| computation.instructions.get(*id));
+        if alone(module, instruction, operands.map(|operand| &operand.shape)).is_none() {
+            let name = instruction.op.name();
+            return Some(("HLO201", format!("unsupported: operation {name} {}", kernel::EXCHANGES)));
+        }
     }
     for leaf in instruction.shape.leaves() {
         if let Some(what) = unsupported(leaf) {

@@ -6,7 +6,7 @@ use super::{
     bitcast, conversion, convolution, custom, dot, dynamic_slice, elementwise, fourier, gather, linalg, movement,
     normalization, precision, ragged_dot, random, reduce, scaled_dot, scan, scatter, sort, top_k, window,
 };
-use crate::ir::{Data, Op};
+use crate::ir::{Data, Op, Scalar};
 
 /// The elements of the results, one array per leaf of the shape.
 pub(super) fn compute(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
@@ -36,6 +36,12 @@ pub(super) fn compute(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
         Op::Binary(op) => elementwise::binary(call, *op),
         // There is one device.
         Op::PartitionId | Op::ReplicaId => Ok(Data::U32(vec![0])),
+        // Nobody sends it anything.
+        Op::CollectivePermute { .. } | Op::CollectiveBroadcast { .. } => {
+            let result = call.result();
+            let count = movement::extents(result).iter().product();
+            Ok(Data::filled(Scalar::from_bits(0, result.element_type), count))
+        }
         Op::Map { to_apply, .. } => elementwise::map(call, *to_apply),
         Op::Gather { .. } => gather::gather(call),
         Op::DynamicSlice { .. } => dynamic_slice::dynamic_slice(call),
@@ -77,7 +83,10 @@ pub(super) fn compute(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
     one.map(|data| vec![data])
 }
 
-/// Why an operation is not evaluated: the closed list of those.
+/// Why a collective of several devices is not evaluated.
+pub(super) const EXCHANGES: &str = "exchanges values with other devices, and is evaluated on none";
+
+/// Why an operation is not evaluated: the closed list of those, but for collectives of several devices.
 pub(super) fn refusal(op: &Op) -> Option<&'static str> {
     match op {
         Op::Parameter { .. }
@@ -142,25 +151,25 @@ pub(super) fn refusal(op: &Op) -> Option<&'static str> {
         | Op::AfterAll
         | Op::PartitionId
         | Op::ReplicaId
+        | Op::AllGather { .. }
+        | Op::AllReduce { .. }
+        | Op::AllToAll { .. }
+        | Op::ReduceScatter { .. }
+        | Op::CollectiveBroadcast { .. }
+        | Op::CollectivePermute { .. }
         | Op::Domain { .. }
         | Op::AsyncStart { .. }
         | Op::AsyncUpdate { .. }
         | Op::AsyncDone { .. }
         | Op::CopyStart { .. }
         | Op::CopyDone => None,
-        Op::AllGather { .. }
-        | Op::AllGatherStart { .. }
+        Op::AllGatherStart { .. }
         | Op::AllGatherDone
-        | Op::AllReduce { .. }
         | Op::AllReduceStart { .. }
         | Op::AllReduceDone
-        | Op::AllToAll { .. }
         | Op::RaggedAllToAll { .. }
-        | Op::ReduceScatter { .. }
-        | Op::CollectiveBroadcast { .. }
-        | Op::CollectivePermute { .. }
         | Op::CollectivePermuteStart { .. }
-        | Op::CollectivePermuteDone => Some("exchanges values with other devices, and is evaluated on none"),
+        | Op::CollectivePermuteDone => Some(EXCHANGES),
         Op::Infeed { .. }
         | Op::Outfeed { .. }
         | Op::Send { .. }

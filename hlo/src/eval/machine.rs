@@ -7,7 +7,7 @@ use super::work::{Stop, Work, zeroed};
 use super::{Progress, kernel};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{
-    ArenaId, ArrayShape, Computation, ComputationId, Data, InstrId, Instruction, Literal, Op, Scalar, Shape,
+    Alone, ArenaId, ArrayShape, Computation, ComputationId, Data, InstrId, Instruction, Literal, Op, Scalar, Shape,
 };
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -319,6 +319,10 @@ impl<'a> Machine<'_, 'a> {
             }
             Op::Bitcast if self.is_reshape(instruction) => return Ok(operands.swap_remove(0)),
             Op::AfterAll => return Ok(Value::Token),
+            op if Alone::of(op) == Some(Alone::Given) => {
+                let is_tuple = instruction.shape.as_tuple().is_some();
+                return Ok(if is_tuple { Value::Tuple(operands) } else { operands.swap_remove(0) });
+            }
             Op::Domain { .. } | Op::AsyncUpdate { .. } => return Ok(operands.swap_remove(0)),
             // Everything has been computed when it was started.
             Op::CopyStart { .. } => {

@@ -4,6 +4,7 @@
 //! lifetimes in any type. A computation keeps its instructions in topological order, operands before users, and a
 //! module keeps its computations so that a computation precedes those that call it; a forward loop visits both rightly.
 
+mod alone;
 mod arena;
 mod data;
 mod element_type;
@@ -20,6 +21,7 @@ mod shape;
 mod span;
 mod words;
 
+pub(crate) use alone::{Alone, alone, is_collective};
 pub use arena::{Arena, ArenaId, ComputationId, InstrId};
 pub use data::{Data, NativeType, Scalar};
 pub use element_type::ElementType;

@@ -8,6 +8,7 @@
 //! transformations with a purpose of their own.
 
 mod algebraic;
+mod batch_normalization;
 mod bitcast_widths;
 mod branches;
 mod build;
@@ -26,6 +27,7 @@ mod inline_calls;
 mod layouts;
 mod linear_algebra;
 mod multiply_high;
+mod one_device;
 mod ordered_kernels;
 mod ordered_scatter;
 mod other_dots;
@@ -45,6 +47,7 @@ mod tuples;
 mod wide_sums;
 
 pub use algebraic::AlgebraicSimplification;
+pub use batch_normalization::BatchNormalization;
 pub use bitcast_widths::BitcastWidths;
 pub use branches::select_branches;
 pub use common_subexpressions::CommonSubexpressions;
@@ -60,6 +63,7 @@ pub use inline_calls::InlineCalls;
 pub use layouts::Layouts;
 pub use linear_algebra::{LinearAlgebra, expand_linear_algebra};
 pub use multiply_high::MultiplyHigh;
+pub use one_device::OneDevice;
 pub use ordered_kernels::order_kernels;
 pub use ordered_scatter::order_scatters;
 pub use other_dots::OtherDots;
@@ -95,10 +99,12 @@ pub const PASSES: &[&dyn Pass] = &[
 /// Passes that run only where they are named: they write operations out that a target may well have, and may change rounding;
 /// each says whether it does.
 pub const ON_REQUEST: &[&dyn Pass] = &[
+    &BatchNormalization,
     &BitcastWidths,
     &FourierTransforms,
     &LinearAlgebra,
     &MultiplyHigh,
+    &OneDevice,
     &OtherDots,
     &RandomBits,
     &SelectAndScatter,

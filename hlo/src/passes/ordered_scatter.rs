@@ -1,21 +1,25 @@
 //! Scatters as scatters of rows in ascending order.
 
+mod stretches;
+
 use super::build::Build;
 use super::gather_scatter::CanonicalScatter;
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
-use super::stable_order::{Ordered, constant, ordered};
+use super::stable_order::{constant, ordered};
 use crate::diagnostic::Diagnostics;
 use crate::ir::{
-    BinaryOp, ComparisonDirection, Computation, ElementType, InstrId, Instruction, Module, Op, Scalar, Shape,
+    BinaryOp, ComparisonDirection, Computation, ComputationId, ElementType, InstrId, Instruction, Module, Op, Scalar,
+    Shape,
 };
 use std::collections::BTreeSet;
+use stretches::Stretches;
 
 /// Rewrites scatters for which `is_meant` holds to scatters of rows `[rows, …]` at ascending indices, one for each element along the dimensions that indices are for: so the
 /// updates of each element stand in a row, in the order in which they are combined, and the result is the same bit for bit. The rows are ordered by a stable sort of as many
 /// passes as the numbers have digits; windows that are out of bounds become rows that are.
 ///
-/// Scatters whose places `s32` cannot count stay as they are, and those that would be of more than `most_rows`.
+/// More than `most_rows` are worked off stretch by stretch, by a loop. Scatters whose places `s32` cannot count stay as they are.
 ///
 /// # Errors
 /// Those of [`CanonicalScatter`].
@@ -64,28 +68,45 @@ fn expand(rebuild: &mut Rebuild<'_>, candidate: &Instruction, most_rows: i64) ->
     // What fills the last block of rows up is counted, too.
     let is_counted = |number: i64| i32::try_from(number.checked_add(1 << 10)?).ok();
     let (greatest, _) = (is_counted(places).map(|_| places as i32)?, is_counted(rows)?);
-    let stays =
-        rows > most_rows || places == 0 || rows == 0 || own.iter().zip(sizes).any(|(extent, size)| size > extent);
+    let stays = places == 0 || rows == 0 || own.iter().zip(sizes).any(|(extent, size)| size > extent);
     if stays {
         return None;
     }
     let starts = Starts { indices: candidate.operands[count], own, sizes, rows: windows[0] };
     let numbers = starts.places(rebuild, greatest);
     let numbers = rebuild.reshaped(numbers, vec![rows]);
-    let Ordered { numbers, places: from } = ordered(rebuild, numbers, greatest);
-    let mut operands = Vec::with_capacity(candidate.operands.len());
-    let mut shapes = Vec::with_capacity(count);
-    for input in inputs {
-        let extents: Vec<i64> = [places].iter().chain(rest).copied().collect();
-        shapes.push(Shape::array(rebuild.element_type(*input), extents.clone()));
-        operands.push(rebuild.reshaped(*input, extents));
-    }
-    operands.push(rebuild.reshaped(numbers, vec![rows, 1]));
-    for update in updates {
-        let extents: Vec<i64> = [rows].iter().chain(kept).copied().collect();
-        let update = rebuild.reshaped(*update, extents);
-        operands.push(rows_of(rebuild, update, from));
-    }
+    let ordered = ordered(rebuild, numbers, greatest);
+    let of_rows = |rebuild: &mut Rebuild<'_>, values: &[InstrId], rows: i64, kept: &[i64]| -> Vec<InstrId> {
+        let extents = [&[rows], kept].concat();
+        values.iter().map(|value| rebuild.reshaped(*value, extents.clone())).collect()
+    };
+    let inputs = of_rows(rebuild, inputs, places, rest);
+    let updates = of_rows(rebuild, updates, rows, kept);
+    let (rule, results) = if rows <= most_rows {
+        let updates = updates.into_iter().map(|update| rows_of(rebuild, update, ordered.places)).collect();
+        let results = scatter_of_rows(rebuild, (*to_apply, true), rest, inputs, ordered.numbers, updates);
+        ("a scatter is one of rows in ascending order", results)
+    } else {
+        let stretches = Stretches { inputs, ordered, updates, region: *to_apply, outside: greatest, rest };
+        let rule = "a scatter is one of rows in ascending order, stretch by stretch";
+        (rule, stretches.folded(rebuild, most_rows)?)
+    };
+    let results: Vec<InstrId> = results.into_iter().map(|result| rebuild.reshaped(result, source.clone())).collect();
+    Some(match results[..] {
+        [result] => (rule, Rewrite::Value(result)),
+        _ => (rule, Rewrite::Op(Op::Tuple, results)),
+    })
+}
+
+/// What rows of updates at these places `[rows]` make of inputs whose rows have these extents: in ascending order, or no two of them at one place.
+fn scatter_of_rows(
+    build: &mut dyn Build,
+    (to_apply, ascending): (ComputationId, bool),
+    rest: &[i64],
+    inputs: Vec<InstrId>,
+    places: InstrId,
+    updates: Vec<InstrId>,
+) -> Vec<InstrId> {
     let scatter = Op::Scatter {
         update_window_dims: (1..=rest.len() as i64).collect(),
         inserted_window_dims: vec![0],
@@ -93,22 +114,21 @@ fn expand(rebuild: &mut Rebuild<'_>, candidate: &Instruction, most_rows: i64) ->
         input_batching_dims: Vec::new(),
         scatter_indices_batching_dims: Vec::new(),
         index_vector_dim: 1,
-        indices_are_sorted: true,
-        unique_indices: false,
-        to_apply: *to_apply,
+        indices_are_sorted: ascending,
+        unique_indices: !ascending,
+        to_apply,
     };
-    const RULE: &str = "a scatter is one of rows in ascending order";
-    if candidate.shape.as_array().is_some() {
-        let scattered = rebuild.add(shapes[0].clone(), scatter, operands);
-        return Some((RULE, Rewrite::Value(rebuild.reshaped(scattered, source))));
+    let rows = build.array(places).extents[0];
+    let places = build.reshaped(places, vec![rows, 1]);
+    let shapes: Vec<Shape> = inputs.iter().map(|input| build.get(*input).shape.without_layout()).collect();
+    let operands = [&inputs[..], &[places], &updates[..]].concat();
+    match &shapes[..] {
+        [shape] => vec![build.add(shape.clone(), scatter, operands)],
+        _ => {
+            let scattered = build.add(Shape::Tuple(shapes), scatter, operands);
+            (0..inputs.len()).map(|index| build.element(scattered, index)).collect()
+        }
     }
-    let scattered = rebuild.add(Shape::Tuple(shapes), scatter, operands);
-    let mut results = Vec::with_capacity(count);
-    for index in 0..count {
-        let element = rebuild.element(scattered, index);
-        results.push(rebuild.reshaped(element, source.clone()));
-    }
-    Some((RULE, Rewrite::Op(Op::Tuple, results)))
 }
 
 /// The starts of windows along the dimensions that they are for.
@@ -182,10 +202,10 @@ impl Starts<'_> {
 }
 
 /// The rows of an array with these numbers.
-fn rows_of(rebuild: &mut Rebuild<'_>, array: InstrId, numbers: InstrId) -> InstrId {
-    let given = rebuild.array(array).clone();
+fn rows_of(build: &mut dyn Build, array: InstrId, numbers: InstrId) -> InstrId {
+    let mut given = build.array(array).clone();
     if given.rank() == 1 {
-        return rebuild.taken(array, numbers);
+        return build.taken(array, numbers);
     }
     let mut slice_sizes = given.extents.clone();
     slice_sizes[0] = 1;
@@ -199,5 +219,6 @@ fn rows_of(rebuild: &mut Rebuild<'_>, array: InstrId, numbers: InstrId) -> Instr
         slice_sizes,
         indices_are_sorted: false,
     };
-    rebuild.add(Shape::array(given.element_type, given.extents), op, vec![array, numbers])
+    given.extents[0] = build.array(numbers).extents[0];
+    build.add(Shape::array(given.element_type, given.extents), op, vec![array, numbers])
 }

@@ -1,6 +1,6 @@
 //! Operations that kernels compute as others, written out.
 
-use super::{Decision, Verdict};
+use super::{Decision, Verdict, fast_scatters, unique_scatters};
 use crate::Target;
 use crate::runs::Runs;
 use crate::scattered::Way;
@@ -8,11 +8,12 @@ use std::borrow::Cow;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{Computation, ElementType, Instruction, Module, Op};
 use weft_hlo::passes::{
-    BitcastWidths, DeadCode, MultiplyHigh, OtherDots, Pass, RandomBits, Rewritten, SelectAndScatter, Sorts,
-    StochasticConvert, Tuples, WideSums, expand_fourier, expand_linear_algebra, order_scatters,
+    BatchNormalization, BitcastWidths, DeadCode, MultiplyHigh, OneDevice, OtherDots, Pass, RandomBits, Rewritten,
+    SelectAndScatter, Sorts, StochasticConvert, Tuples, WideSums, expand_fourier, expand_linear_algebra,
+    order_scatters,
 };
 
-/// The module with `cholesky`, `triangular-solve` and LAPACK's routines, `ragged-dot`, `scaled-dot`, `fft`, `rng-bit-generator`, `select-and-scatter`, `sort`, `topk`, `mulhi`, `stochastic-convert`, `bitcast-convert` between widths and scatters of many windows into many elements in an order written out as
+/// The module with collectives of one device, batch normalization, `cholesky`, `triangular-solve` and LAPACK's routines, `ragged-dot`, `scaled-dot`, `fft`, `rng-bit-generator`, `select-and-scatter`, `sort`, `topk`, `mulhi`, `stochastic-convert`, `bitcast-convert` between widths and scatters of many windows into many elements in an order written out as
 /// operations that have code, and sums of narrow floats accumulated in `f32`.
 /// Linear algebra and Fourier transforms on types that the target does not compute with stays as it is: the host takes one step for each then.
 pub(super) fn expand<'m>(
@@ -36,6 +37,17 @@ pub(super) fn expand<'m>(
                 | Op::Scatter { .. }
                 | Op::Reduce { .. }
                 | Op::ReduceWindow { .. }
+                | Op::BatchNormTraining { .. }
+                | Op::BatchNormInference { .. }
+                | Op::BatchNormGrad { .. }
+                | Op::AllGather { .. }
+                | Op::AllReduce { .. }
+                | Op::AllToAll { .. }
+                | Op::ReduceScatter { .. }
+                | Op::CollectiveBroadcast { .. }
+                | Op::CollectivePermute { .. }
+                | Op::PartitionId
+                | Op::ReplicaId
                 | Op::Cholesky { .. }
                 | Op::TriangularSolve { .. }
                 | Op::CustomCall { .. }
@@ -50,9 +62,11 @@ pub(super) fn expand<'m>(
     let computes = |element_type: ElementType| has_f64 || !matches!(element_type, ElementType::F64 | ElementType::C128);
     rewritten(expand_linear_algebra(&expanded, &computes), &mut expanded, decisions);
     rewritten(expand_fourier(&expanded, &computes), &mut expanded, decisions);
-    for pass in [&OtherDots as &dyn Pass, &RandomBits, &SelectAndScatter, &Sorts] {
+    for pass in [&OneDevice as &dyn Pass, &BatchNormalization, &OtherDots, &RandomBits, &SelectAndScatter, &Sorts] {
         run(pass, &mut expanded, decisions)?;
     }
+    unique_scatters::mark(&mut expanded, decisions);
+    fast_scatters::mark(&mut expanded, target, decisions);
     let is_unordered = |module: &Module, computation: &Computation, scatter: &Instruction| {
         Way::of(module, computation, scatter).is_err()
     };

@@ -19,6 +19,7 @@ mod branches;
 mod candidate;
 mod effects;
 mod expand;
+mod fast_scatters;
 mod given;
 mod greedy;
 mod group;
@@ -35,6 +36,7 @@ mod semigroups;
 mod taken_apart;
 mod thin_dots;
 mod two_passes;
+mod unique_scatters;
 
 use crate::arenas::{Arenas, Slot};
 use crate::cost::Budget;

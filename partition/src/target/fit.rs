@@ -25,7 +25,7 @@ pub enum Excess {
 
 impl Target {
     /// The first thing that kernels compiled for this target may use and `device` does not offer; `None` where all of them can
-    /// run there. Kind, vendor, schedules, arithmetic, contraction and costs do not matter: they make kernels slow, or their last digits differ.
+    /// run there. Kind, vendor, schedules, arithmetic, contraction, the order of updates and costs do not matter: they make kernels slow, or their last digits differ.
     pub fn excess_over(&self, device: &Target) -> Option<Excess> {
         let limits: [(&'static str, Read); 15] = [
             ("storage buffers per kernel", |it| it.max_storage_buffers.into()),

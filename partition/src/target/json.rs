@@ -83,6 +83,7 @@ partial! {
             max_loop_iterations: Option<u32>,
             max_dispatch_milliseconds: Option<u32>,
             forbid_contraction: bool,
+            fast_scatter: bool,
         }
         parts {
             features: PartialFeatures,

@@ -100,6 +100,9 @@ pub struct Target {
     /// Whether a product has to be rounded before anything is added to it or taken from it. It is a wish, not what a device is like: kernels
     /// keep to it where the device would [contract](Arithmetic::contraction).
     pub forbid_contraction: bool,
+    /// Whether scatters may combine updates for one element in any order where that makes a difference: sums, products, minima and maxima of `f32`, which
+    /// invocations then combine as they come. It is a wish, too: such results may differ from run to run in their last digits, and by more where updates cancel out.
+    pub fast_scatter: bool,
     /// What memory and arithmetic cost.
     pub hardware: Hardware,
 }

@@ -75,6 +75,7 @@ pub(super) fn floor() -> Target {
         faults: Faults::default(),
         arithmetic: UNKNOWN,
         forbid_contraction: false,
+        fast_scatter: false,
         // Of the kinds of devices the one in the middle.
         hardware: IRIS_XE,
     }

@@ -263,6 +263,9 @@ pub(crate) struct Wishes {
     /// Round every product before something is added to it or taken from it, also on devices that would do both at once
     #[arg(long)]
     pub(crate) no_contraction: bool,
+    /// Combine the updates of scatters as they come, also where results depend on the order: sums, products, minima and maxima of f32
+    #[arg(long)]
+    pub(crate) fast_scatter: bool,
     #[command(flatten)]
     pub(crate) scheduled: Scheduled,
 }
@@ -270,12 +273,15 @@ pub(crate) struct Wishes {
 impl Wishes {
     /// Whether anything is asked for.
     pub(crate) fn are_any(&self) -> bool {
-        self.no_contraction || self.scheduled.schedule.is_some()
+        self.no_contraction || self.fast_scatter || self.scheduled.schedule.is_some()
     }
 
     /// Puts into a target what is asked for.
     pub(crate) fn apply(&self, target: Target) -> Target {
-        self.scheduled.apply(target).with(|target| target.forbid_contraction |= self.no_contraction)
+        self.scheduled.apply(target).with(|target| {
+            target.forbid_contraction |= self.no_contraction;
+            target.fast_scatter |= self.fast_scatter;
+        })
     }
 }
 

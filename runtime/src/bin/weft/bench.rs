@@ -146,6 +146,7 @@ fn section(
         beside_unfused: arguments.unfused,
     };
     let target = arguments.scheduled.apply(target.unwrap_or_else(|| device.target()).clone());
+    let target = target.with(|target| target.fast_scatter |= arguments.fast_scatter);
     let measuring = Measuring::new(device.clone(), target, settings, stopwatch)?;
     let progress = Progress::start("measuring");
     let mut rows = Vec::with_capacity(cases.len());

@@ -59,7 +59,7 @@ impl Loaded {
     /// Refuses what says how to compile, where that is done.
     pub(crate) fn check(&self, passes: &Passes, compiling: &Compiling, names_target: bool) -> Result<(), Failure> {
         let asked = [
-            (names_target, "--target, --device of `compile`, --schedule and --no-contraction"),
+            (names_target, "--target, --device of `compile`, --schedule, --no-contraction and --fast-scatter"),
             (passes.no_opt, "--no-opt"),
             (passes.explain, "--explain"),
             (compiling.no_host, "--no-host"),

@@ -59,6 +59,9 @@ pub(crate) struct Bench {
     pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) scheduled: Scheduled,
+    /// Combine the updates of scatters as they come, also where results depend on the order
+    #[arg(long)]
+    pub(crate) fast_scatter: bool,
     /// Rounds to measure of each program, after two that warm up
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rounds: u32,

@@ -1,0 +1,126 @@
+//! Collectives of one device and batch normalization, written out.
+
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::{Data, Literal, Module, Op};
+use weft_hlo::passes::{BatchNormalization, OneDevice, Pass};
+use weft_hlo::random::{Numbers, Options, inputs};
+use weft_hlo::text::{parse, print};
+use weft_hlo::verify::verify;
+
+/// As JAX prints `shard_map` over one device, with a tuple, a broadcast and what nobody sends.
+const COLLECTIVES: &str = "HloModule m
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[4,6] parameter(0)
+  y = s8[3] parameter(1)
+  sum = f32[4,6] all-reduce(x), channel_id=1, replica_groups={{0}}, use_global_device_ids=true, to_apply=add
+  whole = f32[4,6] all-gather(x), channel_id=1, replica_groups={{0}}, dimensions={0}, use_global_device_ids=true
+  all = f32[4,6] all-to-all(sum), replica_groups={}, dimensions={1}
+  sent = f32[4,6] collective-permute(x), channel_id=1, source_target_pairs={{0,0}}
+  part = f32[4,6] reduce-scatter(x), channel_id=1, replica_groups=[1,1]<=[1], use_global_device_ids=true, dimensions={0}, to_apply=add
+  none = s8[3] collective-permute(y), channel_id=1, source_target_pairs={}
+  told = s8[3] collective-broadcast(y), replica_groups={{0}}
+  both = (f32[4,6], f32[4,6]) all-reduce(whole, part), replica_groups={{0}}, to_apply=add
+  first = f32[4,6] get-tuple-element(both), index=0
+  p = u32[] partition-id()
+  r = u32[] replica-id()
+  ROOT t = (f32[4,6], f32[4,6], f32[4,6], s8[3], s8[3], u32[], u32[]) tuple(first, all, sent, none, told, p, r)
+}
+";
+
+#[test]
+fn collectives_of_one_device_are_what_they_are_given() {
+    let module = parse(COLLECTIVES).unwrap();
+    let given = inputs(&module, 1, &Options::default());
+    let expected = evaluate(&module, &given).unwrap();
+    let [x, y] = [&given[0], &given[1]];
+    assert_eq!(expected[..3], [x.clone(), x.clone(), x.clone()]);
+    assert_eq!(expected[3..5], [Literal::array([3], vec![0i8; 3]), y.clone()]);
+    let after = OneDevice.run(&module).unwrap().module;
+    verify(&after).unwrap();
+    let text = print(&after);
+    assert!(!["all-", "collective-", "reduce-scatter", "-id("].iter().any(|name| text.contains(name)), "{text}");
+    assert_eq!(evaluate(&after, &given).unwrap(), expected);
+}
+
+#[test]
+fn collectives_of_several_devices_stay() {
+    for (from, to) in
+        [("HloModule m\n", "HloModule m, num_partitions=2\n"), ("HloModule m\n", "HloModule m, replica_count=2\n")]
+    {
+        let module =
+            parse(&COLLECTIVES.replace(from, to).replace("replica_groups=[1,1]<=[1]", "replica_groups={{0}}")).unwrap();
+        assert!(OneDevice.run(&module).unwrap().changes.is_empty());
+        let found = evaluate(&module, &inputs(&module, 1, &Options::default())).unwrap_err().to_string();
+        assert!(found.contains("all-reduce") && found.contains("other devices"), "{found}");
+    }
+}
+
+/// A module of one of the three operations over these extents.
+fn normalized(operation: &str, ty: &str, extents: &[i64], feature: usize) -> Module {
+    let list = extents.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+    let (x, f) = (format!("{ty}[{list}]"), format!("{ty}[{}]", extents[feature]));
+    let (more, result, operands) = match operation {
+        "training" => ("", format!("({x}, {f}, {f})"), "x, a, b"),
+        "inference" => ("  m = F parameter(3)\n  v0 = F parameter(4)\n", x.clone(), "x, a, b, m, v"),
+        _ => (
+            "  m = F parameter(2)\n  v0 = F parameter(3)\n  g = X parameter(4)\n",
+            format!("({x}, {f}, {f})"),
+            "x, a, m, v, g",
+        ),
+    };
+    let offset = if operation == "grad" { "" } else { "  b = F parameter(2)\n" };
+    let variance = if more.is_empty() { "" } else { "  v = F abs(v0)\n" };
+    let text = format!(
+        "HloModule m\nENTRY e {{\n  x = X parameter(0)\n  a = F parameter(1)\n{offset}{more}{variance}  \
+         ROOT n = {result} batch-norm-{operation}({operands}), epsilon=0.01, feature_index={feature}\n}}\n"
+    );
+    parse(&text.replace("X ", &format!("{x} ")).replace("F ", &format!("{f} ")))
+        .unwrap_or_else(|found| panic!("{found}\n{text}"))
+}
+
+fn numbers(literal: &Literal) -> Vec<f64> {
+    match &literal.data {
+        Data::F32(numbers) => numbers.iter().map(|number| f64::from(*number)).collect(),
+        Data::F64(numbers) => numbers.clone(),
+        Data::Bf16(numbers) => numbers.iter().map(|number| f64::from(*number)).collect(),
+        Data::F16(numbers) => numbers.iter().map(|number| f64::from(*number)).collect(),
+        Data::Tuple(elements) => elements.iter().flat_map(numbers).collect(),
+        data => panic!("{data:?} are no floats"),
+    }
+}
+
+#[test]
+fn batch_normalization_is_made_of_sums() {
+    let shapes: [(&[i64], usize); 6] =
+        [(&[8, 5], 1), (&[8, 5], 0), (&[2, 3, 4, 5], 3), (&[2, 3, 4, 5], 1), (&[7], 0), (&[0, 3], 1)];
+    let options = Options { numbers: Numbers::Small, ..Options::default() };
+    for operation in ["training", "inference", "grad"] {
+        for (ty, close) in [("f32", 1e-4), ("f64", 1e-11), ("bf16", 4e-2), ("f16", 6e-3)] {
+            for (extents, feature) in shapes {
+                let module = normalized(operation, ty, extents, feature);
+                verify(&module).unwrap();
+                let given = inputs(&module, 5, &options);
+                let after = BatchNormalization.run(&module).unwrap().module;
+                verify(&after).unwrap_or_else(|found| panic!("{found}\n{}", print(&after)));
+                let is_left = |op: &Op| op.opcode().name().starts_with("batch-norm");
+                assert!(!after.entry_computation().instructions.values().any(|it| is_left(&it.op)));
+                let [expected, found] = [&module, &after].map(|it| evaluate(it, &given).unwrap());
+                for (expected, found) in expected.iter().zip(&found) {
+                    assert_eq!(expected.shape, found.shape);
+                    let [expected, found] = [expected, found].map(numbers);
+                    let finite = expected.iter().filter(|number| number.is_finite());
+                    let scale = finite.fold(1.0, |most: f64, number| most.max(number.abs()));
+                    for (a, b) in expected.iter().zip(&found) {
+                        let is_close = a == b || (a - b).abs() <= close * scale || a.is_nan() && b.is_nan();
+                        assert!(is_close, "{operation} {ty} {extents:?}: {b} is not {a}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Operations that are expanded before anything is fused: collectives of one device and batch normalization. Nothing is left to the host.
+
+use crate::support::{self, compile};
+use std::sync::LazyLock;
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::{Data, Literal};
+use weft_hlo::random::{self, Numbers, Options};
+use weft_runtime::{Device, Executable};
+
+/// One device for all tests: some drivers take long to open one.
+static DEVICE: LazyLock<Device> = LazyLock::new(support::device);
+
+/// Runs a program, and fails unless results are as near as a part of the greatest number among them.
+fn check(text: &str, near: f32) {
+    let module = support::module(text);
+    let inputs = random::inputs(&module, 3, &Options { numbers: Numbers::Small, ..Options::default() });
+    let expected = evaluate(&module, &inputs).expect("the evaluator knows it");
+    let program = compile(&module, DEVICE.target()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert!(program.launches().count() > 0, "{program}");
+    let found = Executable::new(&DEVICE, program).expect("it loads").run(&inputs).expect("it runs");
+    let numbers = |results: &[Literal]| -> Vec<f32> {
+        let of = |literal: &Literal| match &literal.data {
+            Data::F32(numbers) => numbers.clone(),
+            data => panic!("{data:?} are no floats of 32 bits"),
+        };
+        results.iter().flat_map(of).collect()
+    };
+    let [expected, found] = [numbers(&expected), numbers(&found)];
+    let scale = expected.iter().fold(1.0, |most: f32, number| most.max(number.abs()));
+    let is_near = expected.iter().zip(&found).all(|(a, b)| (a - b).abs() <= near * scale);
+    assert!(is_near && expected.len() == found.len(), "{expected:?} became {found:?} on {}", DEVICE.info());
+}
+
+/// As JAX prints `shard_map` over one device.
+#[test]
+fn collectives_of_one_device_are_no_steps() {
+    check(
+        "HloModule test\nadd {\na = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = f32[] add(a, b)\n}\nENTRY main {\n\
+         x = f32[4,6] parameter(0)\n\
+         s = f32[4,6] all-reduce(x), channel_id=1, replica_groups={{0}}, use_global_device_ids=true, to_apply=add\n\
+         g = f32[4,6] all-gather(x), channel_id=1, replica_groups={{0}}, dimensions={0}, use_global_device_ids=true\n\
+         a = f32[4,6] all-to-all(s), replica_groups={{0}}, dimensions={1}\n\
+         p = f32[4,6] collective-permute(g), channel_id=1, source_target_pairs={{0,0}}\n\
+         n = f32[4,6] collective-permute(x), channel_id=1, source_target_pairs={}\n\
+         r = f32[4,6] reduce-scatter(p), channel_id=1, replica_groups={{0}}, use_global_device_ids=true, dimensions={0}, to_apply=add\n\
+         i = u32[] partition-id()\nj = u32[] replica-id()\nk = u32[] add(i, j)\nf = f32[] convert(k)\n\
+         w = f32[4,6] broadcast(f), dimensions={}\nt = f32[4,6] add(a, r)\nu = f32[4,6] subtract(t, n)\n\
+         ROOT v = f32[4,6] add(u, w)\n}\n",
+        0.0,
+    );
+}
+
+#[test]
+fn batch_normalization_is_kernels() {
+    let operations = [
+        ("b = f32[5] parameter(2)\n", "(f32[6,5,4], f32[5], f32[5]) batch-norm-training(x, a, b)"),
+        (
+            "b = f32[5] parameter(2)\nm = f32[5] parameter(3)\nw = f32[5] parameter(4)\nv = f32[5] abs(w)\n",
+            "f32[6,5,4] batch-norm-inference(x, a, b, m, v)",
+        ),
+        (
+            "m = f32[5] parameter(2)\nw = f32[5] parameter(3)\nv = f32[5] abs(w)\ng = f32[6,5,4] parameter(4)\n",
+            "(f32[6,5,4], f32[5], f32[5]) batch-norm-grad(x, a, m, v, g)",
+        ),
+    ];
+    for (given, operation) in operations {
+        check(
+            &format!(
+                "HloModule test\nENTRY main {{\nx = f32[6,5,4] parameter(0)\na = f32[5] parameter(1)\n{given}\
+                 ROOT n = {operation}, epsilon=0.01, feature_index=1\n}}\n"
+            ),
+            1e-4,
+        );
+    }
+}

@@ -246,9 +246,24 @@ fn random_attention_agrees_with_the_evaluator() {
                 Err(why) => writeln!(report, "seed {seed}: {why}\n{text}").unwrap(),
             }
         }
-        eprintln!("{schedule}: {in_one} of {count}");
         assert!(report.is_empty(), "{schedule}: {report}");
         assert!(in_one * 2 >= count, "{schedule}: {in_one} of {count} are one kernel");
+    }
+}
+
+/// What a program takes at once grows with the sequence, and not with its square.
+#[test]
+fn memory_grows_with_the_sequence() {
+    let text = include_str!("../../bench/attention.hlo");
+    let device = support::device();
+    for schedule in Schedule::ALL {
+        let target = device.target().clone().with(|target| target.schedule = Some(schedule));
+        let peak = |length: usize| {
+            let module = support::module(&text.replace("1024", &length.to_string()));
+            compile(&module, &target).unwrap_or_else(|error| panic!("{error}")).peak_bytes()
+        };
+        let first = peak(512);
+        assert_eq!([peak(1024), peak(2048)], [2 * first, 4 * first], "{schedule}");
     }
 }
 

@@ -26,6 +26,7 @@
 mod access;
 mod arenas;
 mod associative;
+mod attention;
 mod completed;
 mod contraction;
 mod cost;
@@ -57,6 +58,7 @@ mod windowed;
 mod work;
 
 pub use arenas::{Arenas, Role, Slot};
+pub use attention::Attention;
 pub use cost::{Budget, operation_cost};
 pub use estimate::Estimate;
 pub use form::Form;
@@ -72,7 +74,8 @@ pub use loop_plan::{
 };
 pub use monoid::identity;
 pub use plan::{
-    Emitter, Factors, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Rows, Scanned, Tail, Update,
+    Attended, Divided, Emitter, Factors, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Rows,
+    Scanned, Tail, Update,
 };
 pub use product::Product;
 pub use reduced::Reduced;

@@ -2,6 +2,7 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
 mod arenas;
+mod attention;
 mod corpus;
 #[path = "../../affine/tests/support/count.rs"]
 mod count;

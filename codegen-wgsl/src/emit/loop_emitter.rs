@@ -1,5 +1,6 @@
 //! Kernels of one fusion: their buffers, functions and launch, and the loop over the elements of outputs.
 
+use super::attention::{add_shared, attention_entry};
 use super::bound::Bound;
 use super::function::emit_function;
 use super::grid::grid;
@@ -91,6 +92,19 @@ pub(crate) fn emit_loop(
             let launched = product_entry(&product, computation, plan, &outputs, &functions, tiles, target);
             let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
             let (name, lanes) = (fusion.name.clone(), product.lanes);
+            return Ok(Kernel { name, memories, functions, entry, windows, lanes });
+        }
+        Emitter::Attention(attention) => {
+            let attention = if lanes == Lanes::One { attention.without_vectors() } else { attention };
+            let results: Vec<MemoryId> = memories.ids().skip(first_result).collect();
+            let outputs = outputs(computation, plan, &results);
+            let (mut memories, mut functions) = (memories, functions);
+            let room = (&mut memories, &mut functions);
+            let shared = add_shared(&attention, computation, plan, room, &mut names);
+            let launched =
+                attention_entry(&attention, computation, plan, &outputs, &functions, shared.as_ref(), target);
+            let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
+            let (name, lanes) = (fusion.name.clone(), attention.lanes);
             return Ok(Kernel { name, memories, functions, entry, windows, lanes });
         }
         _ => return Err(broken("the plan is not that of a kernel".to_owned()).into()),

@@ -1,5 +1,6 @@
 //! Emitters: from a fusion and its plan to a kernel.
 
+mod attention;
 mod bound;
 mod branches;
 mod entry;

@@ -191,6 +191,11 @@ fn invocations(computation: &Computation, plan: &FusionPlan) -> f64 {
             let invocations = product.places() / i64::from(product.lanes);
             columns as f64 * rows as f64 * beside as f64 * invocations as f64
         }
+        Emitter::Attention(attention) => {
+            let [rows, beside] = attention.workgroups();
+            let invocations = attention.places() / i64::from(attention.lanes);
+            rows as f64 * beside as f64 * invocations as f64
+        }
         _ => {
             let of = |root: &InstrId| element_count(&computation.instructions[*root].shape);
             roots(computation).iter().map(of).fold(0.0, f64::max)

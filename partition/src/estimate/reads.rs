@@ -160,6 +160,9 @@ fn tiled(plan: &FusionPlan) -> BTreeSet<FunctionId> {
         Emitter::Product(product) if product.tiles == TileOwner::Workgroup => {
             plan.factors().iter().flat_map(|factors| [factors.lhs, factors.rhs]).collect()
         }
+        Emitter::Attention(attention) if attention.tiles == TileOwner::Workgroup => {
+            plan.attended().into_iter().flat_map(|it| [it.query, it.key, it.value]).collect()
+        }
         _ => BTreeSet::new(),
     }
 }

@@ -34,8 +34,8 @@ impl Comparison {
         self.before - self.after
     }
 
-    /// Of two kernels, and the one of both.
-    pub(super) fn of(parts: [&Estimate; 2], whole: &Estimate) -> Comparison {
+    /// Of some kernels, and the one of all.
+    pub(super) fn of(parts: &[&Estimate], whole: &Estimate) -> Comparison {
         Comparison { before: parts.iter().map(|part| part.nanoseconds).sum(), after: whole.nanoseconds }
     }
 }
@@ -49,6 +49,8 @@ pub enum Move {
     Producer,
     /// Two kernels that read the same become one.
     Sibling,
+    /// Sums of products, what folds rows of these and sums of products of what comes out become attention in one kernel.
+    Attention,
     /// Two small kernels of which neither needs the other are launched together.
     Horizontal,
 }
@@ -60,6 +62,7 @@ impl Move {
             Move::IntoUsers => "into-users",
             Move::Producer => "producer",
             Move::Sibling => "sibling",
+            Move::Attention => "attention",
             Move::Horizontal => "horizontal",
         }
     }

@@ -103,6 +103,9 @@ fn taken_apart(mut flat: Module, fusions: Vec<(ComputationId, InstrId)>) -> Resu
 /// Whether a kernel computes something for each element of long rows of which there are enough for all cores: two passes over them would be as many kernels
 /// more, each of which reads the elements again.
 fn occupies(plan: &FusionPlan, target: &Target) -> bool {
+    if matches!(plan.emitter(), Emitter::Attention(_)) {
+        return true;
+    }
     let Emitter::Reduced(reduced) = plan.emitter() else { return false };
     let workgroups = reduced.workgroups().into_iter().fold(1, i64::saturating_mul);
     let passes = plan.passes().iter().filter(|pass| !pass.elements.is_empty()).count();

@@ -4,6 +4,7 @@
 //! model of [`Estimate`](crate::Estimate): a reduction with what is computed of its results for each element of its rows, a value that is needed as a result with what is computed of it, and kernels over the same elements that read the same
 //! values; sums of products with what is computed of each, and with each other where their tiles are alike. What is moved into one kernel is never computed more often than before. At last small kernels of which none needs another are launched together ([`horizontal`]).
 
+mod attention;
 mod horizontal;
 mod kernel;
 mod search;
@@ -67,6 +68,7 @@ pub(super) fn merge(
         merging.push(group, &supports);
     }
     merging.run()?;
+    merging.attend()?;
     merging.launch_together()?;
     let mut merged: Vec<Group> = merging.states.into_iter().filter_map(|state| state.group).collect();
     merged.sort_by_key(|group| group.roots.first().copied());
@@ -245,7 +247,7 @@ impl Merging<'_> {
                 candidate.is_taken = true;
                 let saved = candidate.nanoseconds.map_or(0.0, |compared| compared.saved());
                 candidate.reason = format!("{}; it saves {saved:.0} ns", kernel.estimate);
-                self.apply(merged, (number, other), kernel, saved);
+                self.apply(merged, (number, &[number, other]), kernel, saved);
             }
             Err(reason) => candidate.reason = reason,
         }
@@ -283,7 +285,7 @@ impl Merging<'_> {
             Ok(kernel) => kernel,
             Err(reason) => return Ok(Err(reason)),
         };
-        let comparison = Comparison::of([&before.estimate, &of_other.estimate], &after.estimate);
+        let comparison = Comparison::of(&[&before.estimate, &of_other.estimate], &after.estimate);
         *compared = Some(comparison);
         if !before.is_product_of(self.states[number].products) || !of_other.is_product_of(self.states[other].products) {
             return Ok(Err("its sums of products go through no tiles".to_owned()));
@@ -392,16 +394,17 @@ impl Merging<'_> {
         Some(name_in(self.module, self.program, *root))
     }
 
-    fn apply(&mut self, merged: Group, (number, other): (usize, usize), kernel: Kernel, saved: f64) {
+    /// Has a kernel stand for others, of which it is one.
+    fn apply(&mut self, merged: Group, (number, parts): (usize, &[usize]), kernel: Kernel, saved: f64) {
         let names = |roots: &[InstrId]| -> Vec<String> {
             roots.iter().map(|root| name_in(self.module, self.program, *root)).collect()
         };
         let roots = names(&merged.roots);
-        for part in [number, other] {
-            let Some(group) = self.states[part].group.take() else { continue };
+        for part in parts {
+            let Some(group) = self.states[*part].group.take() else { continue };
             for input in &group.inputs {
                 if let Some(readers) = self.readers.get_mut(input) {
-                    readers.remove(&part);
+                    readers.remove(part);
                 }
             }
             for (root, name) in group.roots.iter().zip(names(&group.roots)) {
@@ -423,10 +426,11 @@ impl Merging<'_> {
         for input in &merged.inputs {
             self.readers.entry(*input).or_default().insert(number);
         }
-        let of_both = self.states[number].space.max(self.states[other].space);
-        self.states[number].space = of_both;
-        self.states[number].products += self.states[other].products;
-        self.states[number].reduces |= self.states[other].reduces;
+        let all = || parts.iter().map(|part| &self.states[*part]);
+        let space = all().map(|state| state.space).fold(0.0, f64::max);
+        let (products, reduces) = (all().map(|state| state.products).sum(), all().any(|state| state.reduces));
+        let own = &mut self.states[number];
+        (own.space, own.products, own.reduces) = (space, products, reduces);
         self.states[number].results = self.results(&merged);
         self.states[number].group = Some(merged);
         self.states[number].kernel = Some(kernel);

@@ -150,6 +150,7 @@ fn sums(plan: &FusionPlan) -> f64 {
         Emitter::Product(product) => {
             2.0 * product.elements() as f64 * product.products() as f64 * plan.factors().len() as f64
         }
+        Emitter::Attention(attention) => 2.0 * attention.scores() as f64 * (attention.depth + attention.columns) as f64,
         _ => 0.0,
     }
 }

@@ -1,5 +1,6 @@
 //! The plan of one fusion: its functions, what its kernel is shaped around, and why.
 
+mod attention;
 mod heroes;
 mod planner;
 mod product;
@@ -11,6 +12,7 @@ mod update_slice;
 mod windowed;
 
 use crate::Target;
+use crate::attention::Attention;
 use crate::hero::{HeroKind, HeroTiling};
 use crate::product::Product;
 use crate::reduced::Reduced;
@@ -21,10 +23,12 @@ use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{ArenaId, Computation, InstrId, Module, Op, Scalar, Shape};
 use weft_indexing::IndexingMap;
 
+pub use attention::{Attended, Divided};
 use planner::Planner;
 pub(crate) use planner::{Placement, place};
 pub use product::Factors;
 pub(crate) use product::MOST_SUMS;
+use reduced::Refused;
 pub use reduced::Rows;
 pub use update_slice::Update;
 
@@ -91,6 +95,8 @@ pub enum Emitter {
     Reduced(Reduced),
     /// Invocations compute tiles of the results of dots, and of each what is computed of it: [`FusionPlan::factors`].
     Product(Product),
+    /// Invocations go over the keys for rows of queries, and never write scores: [`FusionPlan::attended`].
+    Attention(Attention),
     /// Each invocation computes and writes elements of updates, [`FusionPlan::updates`]; the buffers of the outputs hold what is
     /// updated already.
     UpdateSlice(Tiling),
@@ -183,6 +189,7 @@ pub struct FusionPlan {
     passes: Vec<Pass>,
     factors: Vec<Factors>,
     tails: Vec<Tail>,
+    attended: Option<Attended>,
     emitter: Emitter,
     why: String,
     heroes: Vec<Hero>,
@@ -216,6 +223,19 @@ impl FusionPlan {
     /// Where an instruction has no indexing map (`HLO301`, `HLO302`, `HLO304`, `HLO305`).
     pub fn new(module: &Module, computation: &Computation, target: &Target) -> Result<FusionPlan, Diagnostics> {
         Planner::new(computation).plan(module, target)
+    }
+
+    /// The plan that is shaped around attention, or why there is none.
+    pub(crate) fn of_attention(
+        module: &Module,
+        computation: &Computation,
+        target: &Target,
+    ) -> Result<Result<FusionPlan, String>, Diagnostics> {
+        match Planner::new(computation).plan_attention(module, target) {
+            Ok(plan) => Ok(Ok(plan)),
+            Err(Refused::Reason(reason)) => Ok(Err(reason)),
+            Err(Refused::Undefined(findings)) => Err(findings),
+        }
     }
 
     /// The plan of a fusion by which every element of its results is computed by itself, also where updates would do, or tiles: for kernels that hold what is updated
@@ -285,7 +305,12 @@ impl FusionPlan {
         &self.factors
     }
 
-    /// The functions of outputs that go over the [sums](FusionPlan::factors) in another order than row-major.
+    /// What the kernel has for the parts of attention ([`Emitter::Attention`]).
+    pub fn attended(&self) -> Option<&Attended> {
+        self.attended.as_ref()
+    }
+
+    /// The functions of outputs that go over the [sums](FusionPlan::factors) in another order than row-major; of [attention](FusionPlan::attended) all of them, from its indices `(o, q, c)`.
     pub fn tails(&self) -> &[Tail] {
         &self.tails
     }

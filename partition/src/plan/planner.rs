@@ -140,6 +140,9 @@ impl<'m> Planner<'m> {
                 Err(Refused::Undefined(findings)) => Err(findings),
                 Err(Refused::Reason(reason)) => Ok(Err(reason)),
             };
+            if let Ok(plan) = refused(Planner::new(self.computation).plan_attention(module, target))? {
+                return Ok(plan);
+            }
             let why_no_rows = match refused(Planner::new(self.computation).plan_reduced(module, target))? {
                 Ok(plan) => return Ok(plan),
                 Err(reason) => Some(reason),
@@ -280,6 +283,7 @@ impl<'m> Planner<'m> {
         let walked = match &emitter {
             Emitter::Reduced(reduced) => elements.max(reduced.elements() as f64),
             Emitter::Product(product) => elements * product.products() as f64,
+            Emitter::Attention(attention) => attention.scores() as f64 * (attention.depth + attention.columns) as f64,
             _ => elements.max(self.folded()),
         };
         let blocks = self.homes.iter().map(|home| home.as_ref().and_then(|home| home.access.block)).collect();
@@ -292,6 +296,7 @@ impl<'m> Planner<'m> {
             passes: Vec::new(),
             factors: Vec::new(),
             tails: Vec::new(),
+            attended: None,
             emitter,
             why,
             heroes,

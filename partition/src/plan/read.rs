@@ -22,8 +22,8 @@ pub(super) fn parse(
     let is_loop = lines.first().is_some_and(|line| !updates.iter().any(|emitter| line.starts_with(emitter)));
     let tiling = lines.first().map(|line| launch(line)).transpose()?.flatten();
     let mut cuts = Cuts { tiling, is_loop, ..Cuts::default() };
-    // All of a plan around reductions or products follows from the computation.
-    let follows = ["plan reduced ", "plan product "];
+    // All of a plan around reductions, products or attention follows from the computation.
+    let follows = ["plan reduced ", "plan product ", "plan attention "];
     let follows = lines.first().is_some_and(|line| follows.iter().any(|emitter| line.starts_with(emitter)));
     for (number, line) in lines.iter().enumerate().filter(|_| !follows) {
         let Some(header) = line.strip_prefix("function ") else { continue };
@@ -56,7 +56,7 @@ pub(super) fn parse(
 /// The launch that the first line tells, `None` where it follows from the computation, or for one that is applied.
 fn launch(line: &str) -> Result<Option<Tiling>, Diagnostics> {
     // The tiles of a transposition, of windows or of products follow from these, and the workgroups of reductions, too.
-    let follows = ["plan transposed ", "plan windowed ", "plan reduced ", "plan product "];
+    let follows = ["plan transposed ", "plan windowed ", "plan reduced ", "plan product ", "plan attention "];
     if line == "plan applied" || follows.iter().any(|emitter| line.starts_with(emitter)) {
         return Ok(None);
     }
@@ -70,7 +70,7 @@ fn launch(line: &str) -> Result<Option<Tiling>, Diagnostics> {
         Some(tiling) if tiling.threads > 0 && tiling.elements > 0 => Ok(Some(tiling)),
         _ => {
             let message = "a plan begins with 'plan loop threads=N elements=N', 'plan update-slice threads=N elements=N', \
-                           'plan scatter threads=N elements=N', 'plan transposed TILES', 'plan windowed TILES', 'plan reduced WORKGROUPS', 'plan product TILES' or 'plan applied'";
+                           'plan scatter threads=N elements=N', 'plan transposed TILES', 'plan windowed TILES', 'plan reduced WORKGROUPS', 'plan product TILES', 'plan attention TILES' or 'plan applied'";
             Err(broken(line, message).into())
         }
     }

@@ -1,7 +1,8 @@
 //! The text of a plan.
 
 use super::{
-    Emitter, Factors, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Scanned, Tail, Update,
+    Attended, Divided, Emitter, Factors, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Scanned,
+    Tail, Update,
 };
 use crate::access::is_identity;
 use crate::scattered::Scattered;
@@ -22,6 +23,7 @@ impl fmt::Display for PlanText<'_> {
             Emitter::Windowed(windowed) => writeln!(f, "plan windowed {windowed}")?,
             Emitter::Reduced(reduced) => writeln!(f, "plan reduced {reduced}")?,
             Emitter::Product(product) => writeln!(f, "plan product {product}")?,
+            Emitter::Attention(attention) => writeln!(f, "plan attention {attention}")?,
             Emitter::UpdateSlice(tiling) => {
                 writeln!(f, "plan update-slice threads={} elements={}", tiling.threads, tiling.elements)?;
             }
@@ -50,6 +52,9 @@ impl fmt::Display for PlanText<'_> {
                 write!(f, "{}", Indices(map))?;
             }
             writeln!(f, " and {}", self.called(*rhs))?;
+        }
+        if let Some(attended) = &self.plan.attended {
+            self.attended(attended, f)?;
         }
         for Tail { function, map } in &self.plan.tails {
             writeln!(f, "order of {}{}", self.called(*function), Indices(map))?;
@@ -112,6 +117,24 @@ impl PlanText<'_> {
             writeln!(f, "  {what}: %{reduction} of {function} from {neutral}{initial}{order}{scaled}")?;
         }
         Ok(())
+    }
+
+    fn attended(&self, attended: &Attended, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Attended { scores, query, key, score, maximum, least, shift, .. } = attended;
+        let Attended { exponential, added, sum, divided, weight, value, result, .. } = attended;
+        writeln!(f, "scores %{} of {} and {}", self.name(*scores), self.called(*query), self.called(*key))?;
+        write!(f, "  maximum: %{} of {} from {least}", self.name(*maximum), self.called(*score))?;
+        match shift {
+            Some(shift) => writeln!(f, ", less {}", self.called(*shift))?,
+            None => writeln!(f)?,
+        }
+        writeln!(f, "  exponentials: {}", self.called(*exponential))?;
+        writeln!(f, "  sum: %{} of {}", self.name(*sum), self.called(*added))?;
+        if let Some(Divided { quotient, numerator, divisor }) = divided {
+            let [numerator, divisor] = [self.called(*numerator), self.called(*divisor)];
+            writeln!(f, "  %{} divides {numerator} by {divisor} at last", self.name(*quotient))?;
+        }
+        writeln!(f, "sums %{} of {} and {}", self.name(*result), self.called(*weight), self.called(*value))
     }
 
     fn update(&self, update: &Update, f: &mut fmt::Formatter<'_>) -> fmt::Result {

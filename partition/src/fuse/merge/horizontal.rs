@@ -100,7 +100,7 @@ impl Merging<'_> {
             Ok(_) => return Ok(Err("it would be no loop over the elements of its results".to_owned())),
             Err(reason) => return Ok(Err(reason)),
         };
-        let comparison = Comparison::of([&one.estimate, &two.estimate], &kernel.estimate);
+        let comparison = Comparison::of(&[&one.estimate, &two.estimate], &kernel.estimate);
         *compared = Some(comparison);
         if comparison.saved() <= 0.0 {
             return Ok(Err(format!("it saves no time: {}", kernel.estimate)));

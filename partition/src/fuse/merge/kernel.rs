@@ -35,6 +35,7 @@ enum Shaped {
     Rows,
     /// So many sums of products have tiles.
     Products(usize),
+    Attention,
 }
 
 impl Kernel {
@@ -52,6 +53,7 @@ impl Kernel {
         let shape = match plan.emitter() {
             Emitter::Reduced(_) => Shaped::Rows,
             Emitter::Product(_) => Shaped::Products(plan.factors().len()),
+            Emitter::Attention(_) => Shaped::Attention,
             Emitter::Transposed(_) => {
                 Shaped::Tiled(plan.heroes().iter().filter(|hero| hero.why_loop.is_none()).count())
             }
@@ -132,6 +134,8 @@ impl Kernel {
     /// Whether it is shaped around all that another is shaped around: rows, as many transpositions, and as many sums of products.
     pub(super) fn is_at_least(&self, other: &Kernel) -> bool {
         match (self.shape, other.shape) {
+            (Shaped::Attention, _) => true,
+            (_, Shaped::Attention) => false,
             (Shaped::Products(own), Shaped::Products(others)) => own >= others,
             (_, Shaped::Products(_)) => false,
             // What is transposed are the sums, which are written in that order.

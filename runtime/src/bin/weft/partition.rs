@@ -287,6 +287,22 @@ impl Division<'_> {
                 })).collect::<Vec<_>>(),
                 "why": plan.why(),
             }),
+            Emitter::Attention(attention) => json!({
+                "name": "attention",
+                "threads": attention.places(),
+                "group": attention.group,
+                "tile": [attention.rows, attention.across],
+                "shared": attention.tiles == TileOwner::Workgroup,
+                "step": attention.step,
+                "lanes": attention.lanes,
+                "members": attention.members,
+                "space": [attention.batch, attention.queries, attention.keys, attention.depth, attention.columns],
+                "orders": plan.tails().iter().map(|tail| json!({
+                    "function": plan.function(tail.function).name,
+                    "map": tail.map.to_string(),
+                })).collect::<Vec<_>>(),
+                "why": plan.why(),
+            }),
             Emitter::UpdateSlice(tiling) => {
                 json!({ "name": "update-slice", "threads": tiling.threads, "elements": tiling.elements, "why": plan.why() })
             }

@@ -93,8 +93,9 @@ fn sort(rebuild: &mut Rebuild<'_>, candidate: &Instruction, dimension: i64, to_a
     if is_sorted(lines.rows) {
         return Some(result("a row of one element is sorted", candidate.operands.clone()));
     }
+    let comparator = Comparator::of(&rebuild.computations()[to_apply])?;
     let operands = candidate.operands.iter().map(|operand| lines.taken_apart(rebuild, *operand)).collect();
-    let (rule, sorted) = in_order(rebuild, lines.rows, to_apply, operands)?;
+    let (rule, sorted) = in_order(rebuild, lines.rows, to_apply, comparator, operands);
     let sorted = sorted.into_iter().map(|operand| lines.put_together(rebuild, operand)).collect();
     Some(result(rule, sorted))
 }
@@ -104,19 +105,19 @@ fn is_sorted(rows: Rows) -> bool {
     rows.length <= 1 || rows.count == 0
 }
 
-/// Rows in the order of a comparator, and how they come to be in it; `None` where it is not computed of scalars one by one.
+/// Rows in the order of a comparator, and how they come to be in it.
 fn in_order(
     rebuild: &mut Rebuild<'_>,
     rows: Rows,
     to_apply: ComputationId,
+    comparator: Comparator,
     mut operands: Vec<InstrId>,
-) -> Option<(&'static str, Vec<InstrId>)> {
+) -> (&'static str, Vec<InstrId>) {
     if is_sorted(rows) {
-        return Some(("a row of one element is sorted", operands));
+        return ("a row of one element is sorted", operands);
     }
-    let comparator = Comparator::of(&rebuild.computations()[to_apply])?;
     let computation = rebuild.computations()[to_apply].clone();
-    Some(match comparator {
+    match comparator {
         Comparator::Keys { keys, is_reversed } => {
             if is_reversed {
                 operands.iter_mut().for_each(|operand| *operand = rebuild.reversed(*operand, &[1]));
@@ -138,7 +139,7 @@ fn in_order(
             let places = network::places(rebuild, rows, &computation, &operands);
             ("a sort by code is a bitonic network", taken(rebuild, rows, &operands, places))
         }
-    })
+    }
 }
 
 fn result(rule: &'static str, mut sorted: Vec<InstrId>) -> Rule {

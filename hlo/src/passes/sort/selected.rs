@@ -25,7 +25,7 @@ pub(super) fn expand(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Opti
     let comparator = Comparator::of(&computation)?;
     let inputs: Vec<InstrId> = inputs.iter().map(|input| lines.taken_apart(rebuild, *input)).collect();
     let (rule, selected) = if selection.is_ordered {
-        ordered(rebuild, lines.rows, selection.comparator, &computation, comparator, inputs, places)?
+        ordered(rebuild, lines.rows, selection.comparator, comparator, inputs, places)
     } else {
         classes(rebuild, lines.rows, &computation, &inputs, initials, places)
     };
@@ -41,11 +41,11 @@ fn ordered(
     rebuild: &mut Rebuild<'_>,
     rows: Rows,
     to_apply: ComputationId,
-    computation: &Computation,
     comparator: Comparator,
     mut inputs: Vec<InstrId>,
     places: i64,
-) -> Option<(&'static str, Vec<InstrId>)> {
+) -> (&'static str, Vec<InstrId>) {
+    let computation = &rebuild.computations()[to_apply].clone();
     if let Comparator::Keys { keys, is_reversed: false } = &comparator
         && rows.length > COUNTED
         && rows.count > 0
@@ -54,11 +54,11 @@ fn ordered(
     {
         let found = top_k::rounds(rebuild, rows, word, places);
         inputs.iter_mut().for_each(|input| *input = top_k::of_rows(rebuild, rows, *input, found, places));
-        return Some(("the best few are found one after the other", inputs));
+        return ("the best few are found one after the other", inputs);
     }
-    let (_, sorted) = in_order(rebuild, rows, to_apply, inputs)?;
+    let (_, sorted) = in_order(rebuild, rows, to_apply, comparator, inputs);
     let sorted = sorted.into_iter().map(|row| first(rebuild, row, vec![rows.count, places])).collect();
-    Some(("the best are the beginning of a sort", sorted))
+    ("the best are the beginning of a sort", sorted)
 }
 
 /// The best elements of `places` classes of each row: of those whose places leave the same remainder.

@@ -9,7 +9,7 @@ use weft_hlo::random::Rng;
 use weft_hlo::text::{parse, print};
 use weft_hlo::verify::verify;
 
-fn module(text: &str) -> Module {
+pub(crate) fn module(text: &str) -> Module {
     let module = parse(text).unwrap_or_else(|found| panic!("{found}\n{text}"));
     verify(&module).unwrap_or_else(|found| panic!("{found}\n{text}"));
     module
@@ -21,13 +21,13 @@ fn expanded(before: &Module) -> (Module, Vec<&'static str>) {
     let after = rewritten.module;
     verify(&after).unwrap_or_else(|found| panic!("{found}\n{}", print(&after)));
     let mut instructions = after.computations.values().flat_map(|computation| computation.instructions.values());
-    let is_left = instructions.any(|left| matches!(left.op, Op::Sort { .. } | Op::TopK { .. }));
+    let is_left = instructions.any(|left| matches!(left.op, Op::Sort { .. } | Op::TopK { .. } | Op::CustomCall { .. }));
     assert!(!is_left, "{}", print(before));
     (after, rewritten.changes.iter().map(|change| change.rule).collect())
 }
 
 /// Fails unless what is written out has the same bits.
-fn same_bits(text: &str, inputs: &[Literal]) -> Vec<&'static str> {
+pub(crate) fn same_bits(text: &str, inputs: &[Literal]) -> Vec<&'static str> {
     let before = module(text);
     let (after, rules) = expanded(&before);
     let (wanted, found) = (evaluate(&before, inputs).unwrap(), evaluate(&after, inputs).unwrap());
@@ -75,7 +75,7 @@ fn pattern(rng: &mut Rng, ty: ElementType, with_nan: bool) -> u128 {
     if rng.chance(40) && has_sign { size | sign } else { size }
 }
 
-fn random(rng: &mut Rng, ty: ElementType, extents: &[i64], with_nan: bool) -> Literal {
+pub(crate) fn random(rng: &mut Rng, ty: ElementType, extents: &[i64], with_nan: bool) -> Literal {
     let count: i64 = extents.iter().product();
     let width = (ty.bits() as usize).div_ceil(8);
     let mut bytes = Vec::new();
@@ -85,7 +85,7 @@ fn random(rng: &mut Rng, ty: ElementType, extents: &[i64], with_nan: bool) -> Li
     Literal::array(extents, Data::from_bytes(&bytes, ty))
 }
 
-fn list(extents: &[i64]) -> String {
+pub(crate) fn list(extents: &[i64]) -> String {
     extents.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
 }
 
@@ -120,7 +120,7 @@ fn canonical(ty: ElementType, side: char, number: usize) -> String {
 }
 
 /// A comparator of the first operand, and whether there may be NaN.
-fn by_first(rng: &mut Rng, ty: ElementType) -> (String, bool) {
+pub(crate) fn by_first(rng: &mut Rng, ty: ElementType) -> (String, bool) {
     let direction = rng.choose(&["LT", "GT"]).unwrap();
     if ty.is_complex() {
         let part = if ty == ElementType::C64 { "f32" } else { "f64" };
@@ -159,14 +159,14 @@ fn by_first(rng: &mut Rng, ty: ElementType) -> (String, bool) {
 }
 
 /// Extents of which one is sorted along.
-fn shape(rng: &mut Rng, lengths: &[i64]) -> (Vec<i64>, usize) {
+pub(crate) fn shape(rng: &mut Rng, lengths: &[i64]) -> (Vec<i64>, usize) {
     let mut extents: Vec<i64> = (0..rng.between(0, 2)).map(|_| rng.between(1, 3)).collect();
     let dimension = rng.below(extents.len() + 1);
     extents.insert(dimension, rng.choose(lengths).unwrap());
     (extents, dimension)
 }
 
-const LENGTHS: [i64; 15] = [0, 1, 2, 3, 5, 17, 31, 63, 64, 65, 66, 127, 128, 129, 257];
+pub(crate) const LENGTHS: [i64; 15] = [0, 1, 2, 3, 5, 17, 31, 63, 64, 65, 66, 127, 128, 129, 257];
 
 #[test]
 fn keys_of_any_type_are_sorted() {
@@ -216,7 +216,7 @@ fn keys_one_after_the_other_are_sorted() {
 }
 
 /// Comparators of whole numbers that are strict weak orders, but not by numbers of one element each.
-const CODE: [&str; 3] = [
+pub(crate) const CODE: [&str; 3] = [
     "d = s32[] subtract(a0, b0)\n  z = s32[] constant(0)\n  ROOT r = pred[] compare(d, z), direction=LT",
     "m = s32[] maximum(a0, b0)\n  h = pred[] compare(m, b0), direction=EQ\n  n = pred[] compare(a0, b0), direction=NE\n  ROOT r = pred[] and(h, n)",
     "s = s32[] constant(1)\n  x = s32[] shift-right-arithmetic(a0, s)\n  y = s32[] shift-right-arithmetic(b0, s)\n  l = pred[] compare(x, y), direction=GE\n  ROOT r = pred[] not(l)",

@@ -148,3 +148,32 @@ fn topk_is_found_in_rounds_or_sorted() {
         check(&text, &[input], &schedules(&mut rng, ty));
     }
 }
+
+/// As JAX prints `approx_max_k` and `approx_min_k` for TPUs, one of them without what it does next; and the call that it makes them of.
+#[test]
+fn approximate_topk_is_exact() {
+    use ElementType::{Bf16, F32, U8};
+    let mut rng = Rng::new(5);
+    let call = |ty: ElementType, from: &str, places: &str, target: &str, config: &str, dimension: usize| {
+        format!(
+            "HloModule m\n\nbefore {{\n  a0 = {ty}[] parameter(0)\n  b0 = {ty}[] parameter(1)\n  a1 = s32[] parameter(2)\n  \
+             b1 = s32[] parameter(3)\n  {}\n}}\n\nENTRY e {{\n  x = {ty}[{from}] parameter(0)\n  y = s32[{from}] iota(), \
+             iota_dimension={dimension}\n  i = {ty}[] constant(0)\n  j = s32[] constant(-1)\n  \
+             ROOT r = ({ty}[{places}], s32[{places}]) custom-call(x, y, i, j), custom_call_target=\"{target}\", \
+             called_computations={{before}}, backend_config={{\"reduction_dim\": {dimension}, {config}}}\n}}\n",
+            by_first(ty, if ty == F32 { "GT" } else { "LT" })
+        )
+    };
+    let ordered = "\"top_k\": 3, \"aggregate_to_topk\": true, \"recall_target\": 0.95";
+    let partial = "\"log2_reduction\": 3, \"to_apply_type\": \"comparator\", \"top_k\": 3";
+    for (ty, extents, places, target, config, dimension) in [
+        (F32, [3, 90], "3,3", "ApproxTopK", ordered, 1),
+        (U8, [20, 2], "3,2", "ApproxTopK", ordered, 0),
+        (F32, [3, 90], "3,16", "PartialReduce", partial, 1),
+        (Bf16, [70, 5], "10,5", "PartialReduce", partial, 0),
+    ] {
+        let from = format!("{},{}", extents[0], extents[1]);
+        let input = random(&mut rng, ty, &extents);
+        check(&call(ty, &from, places, target, config, dimension), &[input], &schedules(&mut rng, ty));
+    }
+}

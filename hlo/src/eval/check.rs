@@ -7,6 +7,7 @@ use super::scan;
 use super::value::byte_size;
 use super::{custom, kernel, ragged_dot, random, scaled_dot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::ir::selection::Selection;
 use crate::ir::{
     ArenaId, ArrayShape, BinaryOp, ComparisonDirection, Computation, ComputationId, Data, ElementType, Instruction,
     Layout, Literal, Module, Op, Shape, alone, is_collective,
@@ -84,7 +85,7 @@ fn applies(op: &Op) -> bool {
             | Op::Scatter { .. }
             | Op::SelectAndScatter { .. }
             | Op::Sort { .. }
-    )
+    ) || matches!(op, Op::CustomCall { custom_call_target, .. } if Selection::is_target(custom_call_target))
 }
 
 /// A few computations that call each other twice come to a number of instructions nobody waits for, in whichever way they

@@ -11,12 +11,25 @@ use crate::ir::{ArrayShape, ComputationId, Data, Scalar};
 /// Equal elements keep their order. Whatever the comparator answers, the results hold the same elements, and any two
 /// machines put them in the same order.
 pub(super) fn sort(call: &Call<'_, '_>, dimension: usize, to_apply: ComputationId) -> Result<Vec<Data>, Stop> {
+    let places = extents(call.shape(0))[dimension];
+    sorted(call, call.operands.len(), dimension, to_apply, places)
+}
+
+/// The first elements along a dimension, as many as there are places, of the first operands, as many as there are inputs, in that order.
+pub(super) fn sorted(
+    call: &Call<'_, '_>,
+    inputs: usize,
+    dimension: usize,
+    to_apply: ComputationId,
+    places: usize,
+) -> Result<Vec<Data>, Stop> {
     let rows = Rows::new(&extents(call.shape(0)), dimension);
-    let (count, length) = (rows.outer * rows.length * rows.inner, rows.length.max(1));
+    let to = Rows { length: places, ..rows };
+    let (count, length) = (rows.count(), rows.length.max(1));
     let _scratch = call.work().reserve_for::<usize>(count.checked_mul(2).ok_or(Stop::OutOfMemory)?)?;
     // Row after row, which element comes first, second, ….
     let orders = call.work().try_fill_by(count, length * (PIECE / length).max(1), |start, orders: &mut [usize]| {
-        let mut comparator = Comparator::new(call, to_apply, &rows);
+        let mut comparator = Comparator::new(call, to_apply, &rows, inputs);
         let mut buffer = splat(length, 0)?;
         for (offset, order) in orders.chunks_mut(length).enumerate() {
             comparator.row = start / length + offset;
@@ -26,25 +39,27 @@ pub(super) fn sort(call: &Call<'_, '_>, dimension: usize, to_apply: ComputationI
         Ok(())
     })?;
     let source = |position: usize| {
-        let (row, place) = rows.place(position);
+        let (row, place) = to.place(position);
         rows.position(row, orders[row * rows.length + place])
     };
-    let sorted = |(shape, data): &(&ArrayShape, &Data)| take(call.work(), data, shape.element_type, count, &source);
-    call.operands.iter().map(sorted).collect()
+    let sorted =
+        |(shape, data): &(&ArrayShape, &Data)| take(call.work(), data, shape.element_type, to.count(), &source);
+    call.operands[..inputs].iter().map(sorted).collect()
 }
 
 /// The lines along one dimension of an array.
-struct Rows {
+#[derive(Copy, Clone)]
+pub(super) struct Rows {
     /// The product of the extents before the dimension.
     outer: usize,
     /// The extent of the dimension.
-    length: usize,
+    pub(super) length: usize,
     /// The product of the extents behind the dimension.
     inner: usize,
 }
 
 impl Rows {
-    fn new(extents: &[usize], dimension: usize) -> Self {
+    pub(super) fn new(extents: &[usize], dimension: usize) -> Self {
         Rows {
             outer: extents[..dimension].iter().product(),
             length: extents[dimension],
@@ -52,38 +67,45 @@ impl Rows {
         }
     }
 
+    /// How many elements all lines have.
+    pub(super) fn count(&self) -> usize {
+        self.outer * self.length * self.inner
+    }
+
     /// Where an element of a row lies.
-    fn position(&self, row: usize, place: usize) -> usize {
+    pub(super) fn position(&self, row: usize, place: usize) -> usize {
         (row / self.inner * self.length + place) * self.inner + row % self.inner
     }
 
     /// The row of the element that lies at a position, and its place there.
-    fn place(&self, position: usize) -> (usize, usize) {
+    pub(super) fn place(&self, position: usize) -> (usize, usize) {
         let (outer, within) = (position / (self.length * self.inner), position % (self.length * self.inner));
         (outer * self.inner + within % self.inner, within / self.inner)
     }
 }
 
 /// The computation that compares the elements of a row.
-struct Comparator<'k, 'c, 'a> {
+pub(super) struct Comparator<'k, 'c, 'a> {
     call: &'k Call<'c, 'a>,
     region: Applied<'c, 'a>,
     rows: &'k Rows,
-    row: usize,
+    /// How many of the operands are compared.
+    inputs: usize,
+    pub(super) row: usize,
     arguments: Vec<Scalar>,
 }
 
 impl<'k, 'c, 'a> Comparator<'k, 'c, 'a> {
-    fn new(call: &'k Call<'c, 'a>, to_apply: ComputationId, rows: &'k Rows) -> Self {
-        Comparator { call, region: call.region(to_apply), rows, row: 0, arguments: Vec::new() }
+    pub(super) fn new(call: &'k Call<'c, 'a>, to_apply: ComputationId, rows: &'k Rows, inputs: usize) -> Self {
+        Comparator { call, region: call.region(to_apply), rows, inputs, row: 0, arguments: Vec::new() }
     }
 
     /// Whether the element at place `a` comes before that at place `b`.
-    fn is_before(&mut self, a: usize, b: usize) -> Result<bool, Stop> {
+    pub(super) fn is_before(&mut self, a: usize, b: usize) -> Result<bool, Stop> {
         self.call.work().go_on()?;
         let (a, b) = (self.rows.position(self.row, a), self.rows.position(self.row, b));
         self.arguments.clear();
-        for (_, data) in &self.call.operands {
+        for (_, data) in &self.call.operands[..self.inputs] {
             self.arguments.extend([scalar(data, a), scalar(data, b)]);
         }
         Ok(self.region.apply(&self.arguments)?[0] == Scalar::Pred(true))

@@ -17,6 +17,7 @@ mod module;
 mod names;
 mod narrow;
 mod op;
+pub(crate) mod selection;
 mod shape;
 mod span;
 mod words;

@@ -3,8 +3,11 @@
 mod lapack;
 mod registry;
 mod selection;
+mod top_k;
 
 pub use registry::{CustomCall, CustomCalls};
+
+use registry::Meaning;
 
 use super::call::Call;
 use super::work::Stop;
@@ -13,16 +16,24 @@ use crate::ir::{ArrayShape, Data, Instruction, Literal, Op, Shape};
 /// Why a custom call is not evaluated.
 pub(super) fn refusal(instruction: &Instruction, calls: &CustomCalls) -> Option<String> {
     let Op::CustomCall { custom_call_target: target, .. } = &instruction.op else { return None };
-    calls.get(target).is_none().then(|| {
-        format!("unsupported: nothing is registered for custom_call_target=\"{target}\"; see eval::CustomCalls")
-    })
+    match calls.get(target) {
+        None => Some(format!(
+            "unsupported: nothing is registered for custom_call_target=\"{target}\"; see eval::CustomCalls"
+        )),
+        Some(Meaning::Selection) => selection::refusal(instruction),
+        Some(Meaning::Function(_)) => None,
+    }
 }
 
 /// The results of what is registered for the target.
 pub(super) fn custom_call(call: &Call<'_, '_>, target: &str) -> Result<Vec<Data>, Stop> {
     let refused = |message: String| Stop::Refused("HLO212", format!("custom call of {target}: {message}"));
-    let function =
+    let meaning =
         call.run.config.custom_calls.get(target).ok_or_else(|| refused("nothing is registered".to_owned()))?;
+    let function = match meaning {
+        Meaning::Function(function) => function,
+        Meaning::Selection => return selection::select(call),
+    };
     let bytes = call.operands.iter().filter_map(|(shape, _)| super::value::byte_size(shape)).sum();
     let _held = call.work().reserve(bytes)?;
     let operands: Vec<Literal> = call.operands.iter().map(|(shape, data)| literal(shape, (*data).clone())).collect();

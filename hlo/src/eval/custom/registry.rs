@@ -1,6 +1,7 @@
 //! The registry of custom call targets.
 
-use super::{lapack, selection};
+use super::{lapack, top_k};
+use crate::ir::selection::Selection;
 use crate::ir::{ArrayShape, Instruction, Literal, Op, Shape};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,7 +56,7 @@ impl<'a> CustomCall<'a> {
     }
 }
 
-type Function = dyn Fn(&CustomCall<'_>, &[Literal]) -> Result<Vec<Literal>, String> + Send + Sync;
+pub(in crate::eval) type Function = dyn Fn(&CustomCall<'_>, &[Literal]) -> Result<Vec<Literal>, String> + Send + Sync;
 
 /// The semantics of custom calls: for each target a function from the operands, those of tuples left to right, to the
 /// arrays of the result, likewise.
@@ -63,13 +64,27 @@ type Function = dyn Fn(&CustomCall<'_>, &[Literal]) -> Result<Vec<Literal>, Stri
 /// A function that returns an error, or other shapes than the instruction declares, ends the evaluation with the error
 /// `HLO212`; a target that is not registered is refused before anything is computed, with `HLO201`.
 ///
-/// The [default](CustomCalls::default) has what JAX prints for CPUs:
+/// The [default](CustomCalls::default) has what JAX prints for CPUs, and its approximate selections:
 ///
 /// - `TopK`, the largest elements of the last dimension with their indices: NaN is the largest, the earlier of equals first;
+/// - `ApproxTopK` and `PartialReduce`, the best elements of lines by any comparator; see below;
 /// - LAPACK's routines as `jax.numpy.linalg`, `jax.scipy.linalg` and `jax.lax.linalg` ask for them, on the last two dimensions;
 ///   see below;
 /// - what only says where a value is to be, which on one device is the value: `Sharding`, `SPMDFullToShardShape`,
 ///   `SPMDShardToFullShape`, `annotate_device_placement`, `MoveToHost` and `MoveToDevice`.
+///
+/// # Approximate selections
+///
+/// Both take arrays of the same extents and an initial value for each, call a comparator as `sort` does, and have a `backend_config`
+/// with the dimension `reduction_dim`; results are exact, which is a valid answer to an approximate question.
+///
+/// - `ApproxTopK` with `aggregate_to_topk` gives the `top_k` elements that a stable sort by the comparator puts first, in its order.
+/// - `PartialReduce`, and `ApproxTopK` without `aggregate_to_topk`, give as many elements as the shape of the result says, at least
+///   `top_k`. Of `n` places, place `i` has the best of the elements at `i`, `i + n`, `i + 2 n`, …, of equal ones the first, and where
+///   there are none the initial value. With `log2_reduction` `d`, at most `2^d` elements may fall to a place.
+///
+/// `recall_target`, `reduction_input_size_override` and `is_fallback` change nothing. A `to_apply_type` other than `comparator` is
+/// refused, as is an extent that is not known.
 ///
 /// # LAPACK
 ///
@@ -133,13 +148,21 @@ type Function = dyn Fn(&CustomCall<'_>, &[Literal]) -> Result<Vec<Literal>, Stri
 /// ```
 #[derive(Clone)]
 pub struct CustomCalls {
-    functions: BTreeMap<String, Arc<Function>>,
+    meanings: BTreeMap<String, Meaning>,
+}
+
+/// What a target means.
+#[derive(Clone)]
+pub(in crate::eval) enum Meaning {
+    Function(Arc<Function>),
+    /// The best elements of lines, by the comparator that is called.
+    Selection,
 }
 
 impl CustomCalls {
     /// Without any target.
     pub fn none() -> Self {
-        CustomCalls { functions: BTreeMap::new() }
+        CustomCalls { meanings: BTreeMap::new() }
     }
 
     /// Lets a function stand for a target, in place of what did before.
@@ -148,16 +171,16 @@ impl CustomCalls {
         target: impl Into<String>,
         function: impl Fn(&CustomCall<'_>, &[Literal]) -> Result<Vec<Literal>, String> + Send + Sync + 'static,
     ) {
-        self.functions.insert(target.into(), Arc::new(function));
+        self.meanings.insert(target.into(), Meaning::Function(Arc::new(function)));
     }
 
     /// The targets, in alphabetical order.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
-        self.functions.keys().map(String::as_str)
+        self.meanings.keys().map(String::as_str)
     }
 
-    pub(super) fn get(&self, target: &str) -> Option<&Function> {
-        self.functions.get(target).map(|function| &**function)
+    pub(in crate::eval) fn get(&self, target: &str) -> Option<&Meaning> {
+        self.meanings.get(target)
     }
 }
 
@@ -174,7 +197,10 @@ impl Default for CustomCalls {
         ] {
             calls.register(target, |_, operands| Ok(operands.to_vec()));
         }
-        calls.register("TopK", selection::top_k);
+        calls.register("TopK", top_k::top_k);
+        for target in Selection::TARGETS {
+            calls.meanings.insert(target.to_owned(), Meaning::Selection);
+        }
         lapack::register(&mut calls);
         calls
     }

@@ -1,53 +1,75 @@
-//! The custom call `TopK`.
+//! The custom calls `ApproxTopK` and `PartialReduce`: the best elements of each line, exactly.
 
-use super::literal;
-use super::registry::CustomCall;
-use crate::eval::fold::typed;
-use crate::eval::product::reader;
-use crate::eval::scalar::Number;
-use crate::ir::{Data, ElementType, Literal, Scalar};
-use std::cmp::Ordering;
+use crate::eval::call::Call;
+use crate::eval::fold::{scalar, typed};
+use crate::eval::movement::extents;
+use crate::eval::sort::{self, Comparator, Rows};
+use crate::eval::work::{PIECE, Stop};
+use crate::ir::selection::Selection;
+use crate::ir::{ArrayShape, Data, Instruction, Scalar};
 
-/// The largest elements along the last dimension, descending, as many as the results' last extent says, and where they are.
-/// Floats are in total order, with NaN as the largest; of equal elements the first comes first.
-pub(super) fn top_k(call: &CustomCall<'_>, operands: &[Literal]) -> Result<Vec<Literal>, String> {
-    let results = call.results();
-    let ([operand], [values, indices]) = (operands, &results[..]) else {
-        return Err("takes one array and gives two".to_owned());
+/// Why a call is not evaluated.
+pub(super) fn refusal(instruction: &Instruction) -> Option<String> {
+    let of_what = match Selection::of_instruction(instruction) {
+        None => "with a computation that is no comparator",
+        Some(_) if !instruction.shape.is_static() => "of extents that are not known",
+        Some(_) => return None,
     };
-    let from = operand.shape.as_array().and_then(|shape| shape.extents.split_last());
-    let (Some((&length, rows)), Some((&count, kept))) = (from, values.extents.split_last()) else {
-        return Err("takes an array with a last dimension".to_owned());
-    };
-    let fits = rows == kept && indices.extents == values.extents && indices.element_type == ElementType::S32;
-    if !fits || count > length {
-        return Err(format!("cannot take {values} and {indices} out of {}", operand.shape));
-    }
-    let (Ok(length), Ok(count)) = (usize::try_from(length), usize::try_from(count)) else {
-        return Err("takes extents that are known".to_owned());
-    };
-    let element_type = values.element_type;
-    if operand.data.element_type() != Some(element_type) {
-        return Err("gives elements of another type than it takes".to_owned());
-    }
-    let (read, held) = (reader(element_type), operand.data.len().unwrap_or(0));
-    let numbers: Vec<Number> = (0..held).map(|position| read(&operand.data, position)).collect();
-    let (mut scalars, mut places) = (Vec::<Scalar>::new(), Vec::new());
-    if count > 0 {
-        for (row, numbers) in numbers.chunks(length).enumerate() {
-            let mut order: Vec<usize> = (0..length).collect();
-            order.sort_by(|&a, &b| compared(numbers[b], numbers[a]));
-            places.extend(order[..count].iter().map(|&place| place as i32));
-            scalars.extend(order[..count].iter().filter_map(|&place| operand.data.get(row * length + place)));
-        }
-    }
-    let data = typed(&scalars, values).map_err(|_| "takes more memory than there is".to_owned())?;
-    Ok(vec![literal(values, data), literal(indices, Data::S32(places))])
+    Some(format!("unsupported: a selection {of_what}"))
 }
 
-fn compared(a: Number, b: Number) -> Ordering {
-    match (a, b) {
-        (Number::Integer(a), Number::Integer(b)) => a.cmp(&b),
-        _ => a.real().total_cmp(&b.real()),
+/// The results of a call.
+pub(super) fn select(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
+    let Some(Ok(selection)) = Selection::of_instruction(call.instruction) else {
+        unreachable!("the verifier has seen to the attributes, and others are refused")
+    };
+    let inputs = call.operands.len() / 2;
+    let results = call.results();
+    let places = extents(results[0])[selection.dimension];
+    match selection.is_ordered {
+        true => sort::sorted(call, inputs, selection.dimension, selection.comparator, places),
+        false => classes(call, &selection, inputs, &results),
     }
+}
+
+/// Stands for a place of a class without elements.
+const NOTHING: usize = usize::MAX;
+
+/// The best elements of the classes of elements whose places leave the same remainder; the first of equal ones.
+fn classes(
+    call: &Call<'_, '_>,
+    selection: &Selection,
+    inputs: usize,
+    results: &[&ArrayShape],
+) -> Result<Vec<Data>, Stop> {
+    let rows = Rows::new(&extents(call.shape(0)), selection.dimension);
+    let to = Rows::new(&extents(results[0]), selection.dimension);
+    let count = to.count();
+    let _places = call.work().reserve_for::<usize>(count)?;
+    let _scalars = call.work().reserve_for::<Scalar>(count)?;
+    let piece = (PIECE / rows.length.div_ceil(to.length.max(1)).max(1)).max(1);
+    let best = call.work().try_fill_by(count, piece, |start, best: &mut [usize]| {
+        let mut comparator = Comparator::new(call, selection.comparator, &rows, inputs);
+        for (offset, best) in best.iter_mut().enumerate() {
+            let (row, class) = to.place(start + offset);
+            comparator.row = row;
+            let mut found = NOTHING;
+            for place in (class..rows.length).step_by(to.length) {
+                let is_better =
+                    found == NOTHING || comparator.is_before(place, found)? && !comparator.is_before(found, place)?;
+                found = if is_better { place } else { found };
+            }
+            *best = if found == NOTHING { NOTHING } else { rows.position(row, found) };
+        }
+        Ok(())
+    })?;
+    let of_input = |(number, shape): (usize, &&ArrayShape)| {
+        let initial = scalar(call.data(inputs + number), 0);
+        let taken = |&position: &usize| match position {
+            NOTHING => initial,
+            position => scalar(call.data(number), position),
+        };
+        typed(&best.iter().map(taken).collect::<Vec<Scalar>>(), shape)
+    };
+    results.iter().enumerate().map(of_input).collect()
 }

@@ -5,6 +5,7 @@ mod counting;
 mod keys;
 mod network;
 mod radix;
+mod selected;
 mod top_k;
 mod written;
 
@@ -21,13 +22,14 @@ use std::collections::BTreeSet;
 /// nothing for so few. One element costs as many comparisons as the row has elements; a pass over digits costs about 12 reads of each, and numbers of 32 bits take 8 of them.
 const COUNTED: i64 = 64;
 
-/// Replaces `sort` and `topk` by operations on whole arrays, in one of these forms:
+/// Replaces `sort`, `topk` and the custom calls `ApproxTopK` and `PartialReduce` by operations on whole arrays, in one of these forms:
 ///
 /// - rows of at most 64 elements by *counting* for each element how many come before it;
 /// - where the comparator is an order of numbers, computed of one element each (also one after the other, where those before are equal): a stable *radix sort* by the bits of
 ///   unsigned integers that have the same order;
 /// - any other comparator of scalar code: a bitonic *network*, in which places decide between equals;
-/// - `topk` of a few: as many *rounds*, each of which finds the next element of each row.
+/// - `topk` and `ApproxTopK` of a few: as many *rounds*, each of which finds the next element of each row;
+/// - `PartialReduce`, and `ApproxTopK` without an order: a reduction of each class of places.
 ///
 /// Results are those of the operations bit for bit, where the comparator is a strict weak order. Where it is not, results are some permutation of the elements; a comparison of
 /// floats that is not total puts what is no number last. Places that `s32` does not count, and comparators that are not computed of scalars one by one, stay as they are.
@@ -39,7 +41,7 @@ impl Pass for Sorts {
     }
 
     fn about(&self) -> &'static str {
-        "writes sort and topk out: by counting, by digits, as a network or in rounds"
+        "writes sort, topk and approximate topk out: by counting, by digits, as a network or in rounds"
     }
 
     fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
@@ -51,6 +53,7 @@ impl Pass for Sorts {
             match &candidate.op {
                 Op::Sort { dimension, to_apply, .. } => sort(rebuild, candidate, *dimension, *to_apply),
                 Op::TopK { k, largest } => top_k::expand(rebuild, candidate, *k, *largest),
+                Op::CustomCall { custom_call_has_side_effect: false, .. } => selected::expand(rebuild, candidate),
                 _ => None,
             }
         }))
@@ -87,15 +90,34 @@ fn sort(rebuild: &mut Rebuild<'_>, candidate: &Instruction, dimension: i64, to_a
         return None;
     }
     let lines = Lines::new(rebuild.array(candidate.operands[0]).extents.clone(), usize::try_from(dimension).ok()?)?;
-    let rows = lines.rows;
-    if rows.length <= 1 || rows.count == 0 {
+    if is_sorted(lines.rows) {
         return Some(result("a row of one element is sorted", candidate.operands.clone()));
     }
     let comparator = Comparator::of(&rebuild.computations()[to_apply])?;
+    let operands = candidate.operands.iter().map(|operand| lines.taken_apart(rebuild, *operand)).collect();
+    let (rule, sorted) = in_order(rebuild, lines.rows, to_apply, comparator, operands);
+    let sorted = sorted.into_iter().map(|operand| lines.put_together(rebuild, operand)).collect();
+    Some(result(rule, sorted))
+}
+
+/// Whether there is nothing to sort.
+fn is_sorted(rows: Rows) -> bool {
+    rows.length <= 1 || rows.count == 0
+}
+
+/// Rows in the order of a comparator, and how they come to be in it.
+fn in_order(
+    rebuild: &mut Rebuild<'_>,
+    rows: Rows,
+    to_apply: ComputationId,
+    comparator: Comparator,
+    mut operands: Vec<InstrId>,
+) -> (&'static str, Vec<InstrId>) {
+    if is_sorted(rows) {
+        return ("a row of one element is sorted", operands);
+    }
     let computation = rebuild.computations()[to_apply].clone();
-    let mut operands: Vec<InstrId> =
-        candidate.operands.iter().map(|operand| lines.taken_apart(rebuild, *operand)).collect();
-    let (rule, sorted) = match comparator {
+    match comparator {
         Comparator::Keys { keys, is_reversed } => {
             if is_reversed {
                 operands.iter_mut().for_each(|operand| *operand = rebuild.reversed(*operand, &[1]));
@@ -117,9 +139,7 @@ fn sort(rebuild: &mut Rebuild<'_>, candidate: &Instruction, dimension: i64, to_a
             let places = network::places(rebuild, rows, &computation, &operands);
             ("a sort by code is a bitonic network", taken(rebuild, rows, &operands, places))
         }
-    };
-    let sorted = sorted.into_iter().map(|operand| lines.put_together(rebuild, operand)).collect();
-    Some(result(rule, sorted))
+    }
 }
 
 fn result(rule: &'static str, mut sorted: Vec<InstrId>) -> Rule {
@@ -153,6 +173,14 @@ impl Lines {
         let count = others.try_fold(1i64, |product, extent| product.checked_mul(*extent))?;
         let rows = Rows { count, length };
         rows.are_counted().then_some(Lines { rows, order, extents })
+    }
+
+    /// Those of as many places.
+    fn with_length(&self, length: i64) -> Option<Lines> {
+        let rows = Rows { length, ..self.rows };
+        let mut extents = self.extents.clone();
+        *extents.last_mut()? = length;
+        rows.are_counted().then(|| Lines { rows, order: self.order.clone(), extents })
     }
 
     /// The rows `[count, length]` of an array.

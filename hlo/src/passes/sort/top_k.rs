@@ -11,7 +11,7 @@ use crate::passes::rebuild::{Rebuild, Rewrite, Rule};
 use crate::passes::stable_order::{Rows, constant, first};
 
 /// So many elements are found one after the other, each by a pass over its row that reads it once; a sort by digits reads each about as often as a hundred such passes.
-const ROUNDS: i64 = 64;
+pub(super) const ROUNDS: i64 = 64;
 
 pub(super) fn expand(rebuild: &mut Rebuild<'_>, candidate: &Instruction, k: i64, largest: bool) -> Option<Rule> {
     let [operand] = candidate.operands[..] else { return None };
@@ -52,7 +52,7 @@ pub(super) fn expand(rebuild: &mut Rebuild<'_>, candidate: &Instruction, k: i64,
 }
 
 /// The elements at `k` places of each row.
-fn of_rows(build: &mut dyn Build, rows: Rows, value: InstrId, places: InstrId, k: i64) -> InstrId {
+pub(super) fn of_rows(build: &mut dyn Build, rows: Rows, value: InstrId, places: InstrId, k: i64) -> InstrId {
     let extents = vec![rows.count, k];
     let row = build.iota(ElementType::S32, extents.clone(), 0);
     let length = constant(build, Scalar::S32(rows.length as i32), extents);
@@ -63,7 +63,7 @@ fn of_rows(build: &mut dyn Build, rows: Rows, value: InstrId, places: InstrId, k
 }
 
 /// The places of the `k` elements of each row with the least words, one found in each round: that with the least word behind the one before.
-fn rounds(rebuild: &mut Rebuild<'_>, rows: Rows, word: Word, k: i64) -> InstrId {
+pub(super) fn rounds(rebuild: &mut Rebuild<'_>, rows: Rows, word: Word, k: i64) -> InstrId {
     let region = lesser(rebuild);
     let line = vec![rows.count];
     let [value, place] = [Scalar::U32(0), Scalar::S32(-1)].map(|scalar| constant(rebuild, scalar, line.clone()));

@@ -57,7 +57,7 @@ pub(super) fn written(
             Op::Parameter { number } => arguments(*number as usize),
             Op::Constant(_) => {
                 let scalar = build.add(instruction.shape.without_layout(), instruction.op.clone(), Vec::new());
-                build.broadcast(scalar, &[], extents.to_vec())
+                if extents.is_empty() { scalar } else { build.broadcast(scalar, &[], extents.to_vec()) }
             }
             _ if is_same(instruction) => operands[0],
             op => {

@@ -1,6 +1,7 @@
 //! Verifier rules for operations that call computations with whole values: call, fusion, while, conditional, custom-call.
 
-use super::{Expected, Rule};
+use super::{Expected, Rule, selection};
+use crate::ir::selection::Selection;
 use crate::ir::{ComputationId, ElementType, OperandAlias, Shape};
 use crate::verify::code;
 use crate::verify::shapes::{ShortShape, part};
@@ -74,6 +75,9 @@ pub(super) fn custom_call<'a>(
     aliases: &[OperandAlias],
 ) -> Option<Expected<'a>> {
     operand_aliases(rule, aliases);
+    if let Some(selection) = Selection::of(rule.op, &rule.instruction.attributes) {
+        selection::check(rule, selection);
+    }
     let Some(constraints) = constraints else { return Some(Expected::Open) };
     if constraints.len() != rule.operands.len() {
         let (wanted, given) = (rule.operands.len(), constraints.len());

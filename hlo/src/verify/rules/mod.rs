@@ -20,6 +20,7 @@ mod random;
 mod reduction;
 mod regional;
 mod rule;
+mod selection;
 mod structural;
 mod transfer;
 

@@ -6,9 +6,10 @@ mod tiles;
 use super::entry::{append, call};
 use super::loop_emitter::{Launched, Output};
 use super::loops::sum_type;
+use super::statements::Statements;
 use crate::elemental::{element_type, zero};
 use crate::kernel::{
-    Block, Condition, Function, FunctionId, Known, Memory, MemoryId, Operand, ScalarOp, Statement, Value, ValueId,
+    Block, Function, FunctionId, Known, Memory, MemoryId, Operand, ScalarOp, Statement, Value, ValueId,
 };
 use crate::lower::indices_at;
 use crate::wgsl::Names;
@@ -167,89 +168,16 @@ fn count(number: i64) -> usize {
     usize::try_from(number).unwrap_or(0)
 }
 
+impl Statements for Emission<'_> {
+    fn values(&mut self) -> &mut Arena<ValueId, Value> {
+        self.values
+    }
+}
+
 impl Emission<'_> {
-    /// Appends a loop of so many rounds that carries values, each round told its number and what they are; one round is no loop.
-    fn looped(
-        &mut self,
-        rounds: i64,
-        init: Vec<Operand>,
-        known: &Known,
-        block: &mut Block,
-        emit: impl FnOnce(&mut Self, &Expr, Vec<Operand>, &Known, &mut Block) -> Emit<Vec<Operand>>,
-    ) -> Emit<Vec<Operand>> {
-        match rounds {
-            0 => return Ok(init),
-            1 => return emit(self, &Expr::constant(0), init, known, block),
-            _ => {}
-        }
-        let round = Expr::range(u32::try_from(known.loops()).unwrap_or(u32::MAX));
-        let types: Vec<ElementType> = init.iter().map(|operand| self.type_of(*operand)).collect();
-        let [accumulators, values] = ["acc", "sum"].map(|name| self.named(name, &types));
-        let carried = accumulators.iter().copied().map(Operand::Value).collect();
-        let mut body = Block::default();
-        body.results = emit(self, &round, carried, &known.in_loop(&[rounds]), &mut body)?;
-        let results = values.iter().copied().map(Operand::Value).collect();
-        block.statements.push(Statement::Loop { values, extents: vec![rounds], init, accumulators, body });
-        Ok(results)
-    }
-
-    /// Appends values that a block yields where tests hold, and others elsewhere.
-    fn where_holds(
-        &mut self,
-        open: Vec<Constraint>,
-        (name, elsewhere): (&str, Vec<Operand>),
-        known: &Known,
-        block: &mut Block,
-        emit: impl FnOnce(&mut Self, &Known, &mut Block) -> Emit<Vec<Operand>>,
-    ) -> Emit<Vec<Operand>> {
-        if open.is_empty() {
-            return emit(self, known, block);
-        }
-        if open.iter().any(|test| test.bounds.is_empty()) {
-            return Ok(elsewhere);
-        }
-        let mut then = Block::default();
-        then.results = emit(self, &known.when(&open), &mut then)?;
-        let types: Vec<ElementType> = elsewhere.iter().map(|operand| self.type_of(*operand)).collect();
-        let values = self.named(name, &types);
-        let results = values.iter().copied().map(Operand::Value).collect();
-        let otherwise = Block { statements: Vec::new(), results: elsewhere };
-        block.statements.push(Statement::If { values, condition: Condition::Indices(open), then, otherwise });
-        Ok(results)
-    }
-
-    fn type_of(&self, operand: Operand) -> ElementType {
-        match operand {
-            Operand::Value(value) => self.values[value].element_type,
-            Operand::Constant(scalar) => scalar.element_type(),
-        }
-    }
-
-    fn named(&mut self, name: &str, types: &[ElementType]) -> Vec<ValueId> {
-        types.iter().map(|ty| self.values.push(Value::scalar(name, *ty))).collect()
-    }
-
-    fn define(&mut self, ty: ElementType, op: ScalarOp, name: &str, block: &mut Block) -> Operand {
-        let value = self.values.push(Value::scalar(name, ty));
-        block.statements.push(Statement::Let { value, op });
-        Operand::Value(value)
-    }
-
-    fn binary(&mut self, op: BinaryOp, operands: [Operand; 2], name: &str, block: &mut Block) -> Operand {
-        let ty = self.type_of(operands[0]);
-        self.define(ty, ScalarOp::Binary { op, operands }, name, block)
-    }
-
     fn selected(&mut self, is: Operand, one: Operand, other: Operand, name: &str, block: &mut Block) -> Operand {
         let ty = self.type_of(other);
         self.define(ty, ScalarOp::Select { operands: [is, one, other] }, name, block)
-    }
-
-    fn converted(&mut self, operand: Operand, to: ElementType, name: &str, block: &mut Block) -> Operand {
-        match self.type_of(operand) == to {
-            true => operand,
-            false => self.define(to, ScalarOp::Convert { operand, to }, name, block),
-        }
     }
 
     /// A product and a sum, one operation where a device may round them once, and does not do so by itself.
@@ -337,7 +265,7 @@ impl Emission<'_> {
         known: &Known,
         block: &mut Block,
     ) -> (Operand, Row) {
-        let nothing = |this: &Self, like: Operand| Operand::Constant(zero(this.type_of(like)));
+        let nothing = |this: &mut Self, like: Operand| Operand::Constant(zero(this.type_of(like)));
         let was_none = self.is_least(before, block);
         let less = self.shift(query, before, known, block);
         let is_none = self.is_least(after, block);

@@ -16,6 +16,7 @@ mod regions;
 mod runs;
 mod scatter;
 mod scattered;
+mod statements;
 mod transposed;
 mod update_slice;
 mod windowed;

@@ -8,10 +8,10 @@ mod tiles;
 use super::entry::{append, call};
 use super::loop_emitter::{Launched, Output};
 use super::loops::sum_type;
+use super::statements::Statements;
 use crate::elemental::{element_type, zero};
 use crate::kernel::{
-    Block, Condition, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Statement, Value,
-    ValueId,
+    Block, Function, FunctionId, Known, Memory, MemoryId, Operand, ScalarOp, Statement, Value, ValueId,
 };
 use crate::lower::indices_at;
 use crate::wgsl::Names;
@@ -149,45 +149,13 @@ fn of_kernel(function: weft_partition::FunctionId) -> FunctionId {
     FunctionId::from_index(function.0 as usize)
 }
 
+impl Statements for Emission<'_> {
+    fn values(&mut self) -> &mut Arena<ValueId, Value> {
+        self.values
+    }
+}
+
 impl<'e> Emission<'e> {
-    /// Appends a loop of so many rounds that carries sums, each round told its number and the sums so far; one round is no loop.
-    fn looped(
-        &mut self,
-        rounds: i64,
-        init: Vec<Operand>,
-        known: &Known,
-        block: &mut Block,
-        emit: impl FnOnce(&mut Self, &Expr, Vec<Operand>, &Known, &mut Block) -> Result<Vec<Operand>, Error>,
-    ) -> Result<Vec<Operand>, Error> {
-        if rounds == 0 {
-            return Ok(init);
-        }
-        if rounds == 1 {
-            return emit(self, &Expr::constant(0), init, known, block);
-        }
-        let round = Expr::range(u32::try_from(known.loops()).unwrap_or(u32::MAX));
-        let [accumulators, values] = ["acc", "sum"].map(|name| self.named(name, &init));
-        let carried = accumulators.iter().copied().map(Operand::Value).collect();
-        let mut body = Block::default();
-        body.results = emit(self, &round, carried, &known.in_loop(&[rounds]), &mut body)?;
-        let results = values.iter().copied().map(Operand::Value).collect();
-        block.statements.push(Statement::Loop { values, extents: vec![rounds], init, accumulators, body });
-        Ok(results)
-    }
-
-    /// Values of the types of others.
-    fn named(&mut self, name: &str, like: &[Operand]) -> Vec<ValueId> {
-        let mut named = Vec::with_capacity(like.len());
-        for operand in like {
-            let ty = match operand {
-                Operand::Value(value) => self.values[*value].element_type,
-                Operand::Constant(scalar) => scalar.element_type(),
-            };
-            named.push(self.values.push(Value::scalar(name, ty)));
-        }
-        named
-    }
-
     fn zeros(&self, count: usize) -> Vec<Operand> {
         vec![Operand::Constant(zero(self.ty)); count]
     }
@@ -263,30 +231,6 @@ impl<'e> Emission<'e> {
         }
     }
 
-    fn binary(&mut self, op: BinaryOp, operands: [Operand; 2], name: &str, block: &mut Block) -> Operand {
-        self.define(self.ty, ScalarOp::Binary { op, operands }, name, block)
-    }
-
-    fn define(&mut self, ty: ElementType, op: ScalarOp, name: &str, block: &mut Block) -> Operand {
-        let value = self.values.push(Value::scalar(name, ty));
-        block.statements.push(Statement::Let { value, op });
-        Operand::Value(value)
-    }
-
-    fn converted(
-        &mut self,
-        operand: Operand,
-        from: ElementType,
-        to: ElementType,
-        name: &str,
-        block: &mut Block,
-    ) -> Operand {
-        match from == to {
-            true => operand,
-            false => self.define(to, ScalarOp::Convert { operand, to }, name, block),
-        }
-    }
-
     /// An element of the matrices of an operand, in the type of sums, that a window covers if there is one.
     fn factor(
         &mut self,
@@ -318,10 +262,8 @@ impl<'e> Emission<'e> {
     fn factor_at(&mut self, operand: usize, indices: Vec<Expr>, block: &mut Block) -> Operand {
         let (function, name) = [(self.factors.lhs, "lhs"), (self.factors.rhs, "rhs")][operand];
         let elements = self.call(of_kernel(function), indices, Vec::new(), name, block);
-        let from =
-            Kernel::result_types(&self.functions[of_kernel(function)]).first().map_or(self.ty, |ty| ty.element_type);
         match elements.first() {
-            Some(element) => self.converted(*element, from, self.ty, name, block),
+            Some(element) => self.converted(*element, self.ty, name, block),
             None => Operand::Constant(zero(self.ty)),
         }
     }
@@ -333,30 +275,6 @@ impl<'e> Emission<'e> {
             domain.push(Constraint { expr: known.simplified(&at_indices(&expr, indices)?), bounds });
         }
         Ok(known.open(&domain))
-    }
-
-    /// Appends what replaces values of a name where tests hold; elsewhere these stay.
-    fn where_holds(
-        &mut self,
-        open: Vec<Constraint>,
-        (name, sums): (&str, Vec<Operand>),
-        known: &Known,
-        block: &mut Block,
-        emit: impl FnOnce(&mut Self, Vec<Operand>, &Known, &mut Block) -> Result<Vec<Operand>, Error>,
-    ) -> Result<Vec<Operand>, Error> {
-        if open.is_empty() {
-            return emit(self, sums, known, block);
-        }
-        if open.iter().any(|test| test.bounds.is_empty()) {
-            return Ok(sums);
-        }
-        let mut then = Block::default();
-        then.results = emit(self, sums.clone(), &known.when(&open), &mut then)?;
-        let values = self.named(name, &sums);
-        let results = values.iter().copied().map(Operand::Value).collect();
-        let otherwise = Block { statements: Vec::new(), results: sums };
-        block.statements.push(Statement::If { values, condition: Condition::Indices(open), then, otherwise });
-        Ok(results)
     }
 
     fn call(
@@ -556,6 +474,6 @@ impl<'e> Emission<'e> {
     /// The sum of a dot, in the type of its results.
     fn sum(&mut self, sums: &[Operand], place: usize, block: &mut Block) -> Operand {
         let dot = self.plan.factors()[place].dot;
-        self.converted(sums[place], self.ty, element_type(&self.computation.instructions[dot]), "sum", block)
+        self.converted(sums[place], element_type(&self.computation.instructions[dot]), "sum", block)
     }
 }

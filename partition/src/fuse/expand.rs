@@ -13,9 +13,12 @@ use weft_hlo::passes::{
     order_scatters,
 };
 
-/// The module with collectives of one device, batch normalization, `cholesky`, `triangular-solve` and LAPACK's routines, `ragged-dot`, `scaled-dot`, `fft`, `rng-bit-generator`, `select-and-scatter`, `sort`, `topk`, `mulhi`, `stochastic-convert`, `bitcast-convert` between widths and scatters of many windows into many elements in an order written out as
-/// operations that have code, and sums of narrow floats accumulated in `f32`.
-/// Linear algebra and Fourier transforms on types that the target does not compute with stays as it is: the host takes one step for each then.
+/// The module with what has no code of its own written out as operations that have:
+/// - collectives of one device, batch normalization, `cholesky`, `triangular-solve` and LAPACK's routines;
+/// - `ragged-dot`, `scaled-dot`, `fft`, `rng-bit-generator`, `select-and-scatter`, `sort`, `topk`, the custom calls `ApproxTopK` and `PartialReduce`;
+/// - `mulhi`, `stochastic-convert`, `bitcast-convert` between widths, scatters of many windows into many elements in an order, and sums of narrow floats, which are accumulated in `f32`.
+///
+/// Linear algebra and Fourier transforms on types that the target does not compute with stay as they are: the host takes one step for each then.
 pub(super) fn expand<'m>(
     module: &'m Module,
     target: &Target,

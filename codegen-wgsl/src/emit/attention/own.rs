@@ -2,6 +2,7 @@
 
 use super::{Emission, Emit, State, count};
 use crate::elemental::zero;
+use crate::emit::statements::Statements;
 use crate::kernel::{Block, Known, Operand, ScalarOp};
 use weft_affine::Expr;
 use weft_hlo::ir::BinaryOp;

@@ -4,6 +4,7 @@ use super::{Emission, Emit, State, combining, count, within};
 use crate::elemental::{element_type, zero};
 use crate::emit::entry::append;
 use crate::emit::loops::sum_type;
+use crate::emit::statements::Statements;
 use crate::kernel::{
     Block, Combination, Function, FunctionId, Known, Memory, MemoryId, Operand, ScalarOp, Scope, Space, Statement,
 };
@@ -124,7 +125,7 @@ impl Emission<'_> {
                 let key = first.checked_add(own)?;
                 let open = known.open(&[within(&query, attention.queries), within(&key, attention.keys)]);
                 let sum = sums[row * across + number];
-                let found = self.where_holds(open, ("score", vec![least]), known, block, |this, known, block| {
+                let found = self.where_holds(open, ("score", vec![least]), known, block, |this, _, known, block| {
                     Ok(vec![this.score([&query, &key], sum, known, block)])
                 })?;
                 let score = found.first().copied().unwrap_or(least);
@@ -146,7 +147,7 @@ impl Emission<'_> {
             let mut added = Vec::with_capacity(across);
             let own: Vec<Operand> = scores[row * across..(row + 1) * across].to_vec();
             let elsewhere: Vec<Operand> = std::iter::once(zeros[0]).chain(own.iter().flat_map(|_| zeros)).collect();
-            let found = self.where_holds(open, ("row", elsewhere), known, block, |this, known, block| {
+            let found = self.where_holds(open, ("row", elsewhere), known, block, |this, _, known, block| {
                 let (factor, of_row) = this.raised(&query, [before, maximum], known, block);
                 let mut found = vec![factor];
                 for (own, score) in own_keys.iter().zip(own) {
@@ -157,7 +158,7 @@ impl Emission<'_> {
                         ("weight", zeros.to_vec()),
                         known,
                         block,
-                        |this, known, block| Ok(this.exponential(&of_row, &key, score, known, block).to_vec()),
+                        |this, _, known, block| Ok(this.exponential(&of_row, &key, score, known, block).to_vec()),
                     )?);
                 }
                 Ok(found)
@@ -275,8 +276,7 @@ impl Emission<'_> {
 
     /// What all invocations of a row of them have, together.
     fn combined(&mut self, function: FunctionId, operands: Vec<Operand>, block: &mut Block) -> Vec<Operand> {
-        let types: Vec<ElementType> = operands.iter().map(|operand| self.type_of(*operand)).collect();
-        let values = self.named("all", &types);
+        let values = self.named("all", &operands);
         let count = self.attention.group[1] * i64::from(self.attention.lanes);
         let scope = Scope::Part { count: u32::try_from(count).unwrap_or(1), apart: 1 };
         let results = values.iter().copied().map(Operand::Value).collect();
@@ -323,7 +323,7 @@ impl Emission<'_> {
                     ("element", vec![nothing]),
                     &known,
                     &mut then,
-                    |this, known, block| {
+                    |this, _, known, block| {
                         let [along, number] = &at;
                         let indices = if operand == 2 { [number, along] } else { [along, number] };
                         Ok(vec![this.element(function, indices, known, block)])

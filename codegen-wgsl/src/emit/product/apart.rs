@@ -1,6 +1,7 @@
 //! Tiles of invocations whose columns read each its own of the left operand, along a line of places.
 
 use super::{Emission, Results};
+use crate::emit::statements::Statements;
 use crate::kernel::{Block, Known, Operand};
 use weft_affine::{Constraint, Error, Expr};
 

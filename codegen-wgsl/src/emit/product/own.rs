@@ -2,7 +2,8 @@
 
 use super::{Emission, Results};
 use crate::elemental::zero;
-use crate::kernel::{Block, Condition, Known, Operand, ScalarOp, Statement, Value};
+use crate::emit::statements::Statements;
+use crate::kernel::{Block, Known, Operand, ScalarOp};
 use weft_affine::{Constraint, Error, Expr, Interval};
 use weft_hlo::ir::{BinaryOp, ElementType, Scalar};
 
@@ -229,17 +230,10 @@ impl Emission<'_> {
         }
         let [all, none] = [u32::MAX, 0].map(|bits| Operand::Constant(Scalar::U32(bits)));
         let nothing = Operand::Constant(zero(self.ty));
-        if open.iter().any(|test| test.bounds.is_empty()) {
-            return Ok(Element { element: nothing, covered: Some(none).filter(|_| self.ty.is_float()) });
-        }
-        let mut then = Block::default();
-        then.results = vec![self.factor(0, indices, &known.when(&open), &mut then)?, all];
-        let otherwise = Block { statements: Vec::new(), results: vec![nothing, none] };
-        let [element, covered] = [("lhs", self.ty), ("covered", ElementType::U32)]
-            .map(|(name, ty)| self.values.push(Value::scalar(name, ty)));
-        let (values, condition) = (vec![element, covered], Condition::Indices(open));
-        block.statements.push(Statement::If { values, condition, then, otherwise });
-        let covered = Some(Operand::Value(covered)).filter(|_| self.ty.is_float());
-        Ok(Element { element: Operand::Value(element), covered })
+        let found = self.where_holds(open, ("lhs", vec![nothing, none]), known, block, |this, _, known, block| {
+            Ok(vec![this.factor(0, indices, known, block)?, all])
+        })?;
+        let covered = found.last().copied().filter(|_| self.ty.is_float());
+        Ok(Element { element: found.first().copied().unwrap_or(nothing), covered })
     }
 }

@@ -3,6 +3,7 @@
 use super::{Emission, of_kernel};
 use crate::elemental::zero;
 use crate::emit::loops::sum_type;
+use crate::emit::statements::Statements;
 use crate::kernel::{Block, Known, Operand, ScalarOp};
 use weft_affine::{Constraint, Error, Expr, Interval};
 use weft_hlo::ir::{BinaryOp, Computation, ElementType};

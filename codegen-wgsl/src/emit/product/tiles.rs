@@ -3,6 +3,7 @@
 use super::super::entry::append;
 use super::{Emission, Results};
 use crate::elemental::zero;
+use crate::emit::statements::Statements;
 use crate::kernel::{Block, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement};
 use weft_affine::{Constraint, Error, Expr, Interval, Var};
 use weft_hlo::ir::{ArrayShape, ElementType};

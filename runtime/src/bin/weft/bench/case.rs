@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn every_case_is_a_valid_program() {
-        assert_eq!(CASES.len(), 47);
+        assert_eq!(CASES.len(), 48);
         for (name, text) in CASES {
             let module = weft_hlo::text::parse(text).unwrap_or_else(|findings| panic!("{name}: {findings}"));
             weft_hlo::verify::verify(&module).unwrap_or_else(|findings| panic!("{name}: {findings}"));

@@ -323,6 +323,36 @@ fn nothing_is_multiplied_where_a_window_covers_nothing() {
     }
 }
 
+/// A sum begins with zero, so that of negative zeros is no negative one.
+#[test]
+fn sums_of_negative_zeros_are_zero() {
+    let device = support::device();
+    let convolution = |features: i64, groups: i64| {
+        let (of_group, window) = (features / groups, "size=1x4 pad=0_0x1_2");
+        format!(
+            "a = f32[2,4,4,{features}] parameter(0)\n  b = f32[1,4,{of_group},8] parameter(1)\n  ROOT c = f32[2,4,4,8] convolution(a, b), \
+             window={{{window}}}, dim_labels=b01f_01io->b01f, feature_group_count={groups}"
+        )
+    };
+    let dot = "a = f32[16,4] parameter(0)\n  b = f32[4,16] parameter(1)\n  \
+               ROOT c = f32[16,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+    for body in [dot.to_owned(), convolution(4, 4), convolution(2, 2), convolution(3, 1), convolution(8, 1)] {
+        let module = &support::module(&format!("HloModule m\nENTRY e {{\n  {body}\n}}\n"));
+        let mut arguments = inputs(module, 1, &Options { numbers: Numbers::Tame, ..Options::default() });
+        for (argument, value) in arguments.iter_mut().zip([-1.0, 0.0]) {
+            let Data::F32(values) = &mut argument.data else { panic!("{body}") };
+            values.fill(value);
+        }
+        for schedule in Schedule::ALL {
+            let target = device.target().clone().with(|target| target.schedule = Some(schedule));
+            let executable = Executable::new(&device, compile(module, &target).unwrap()).unwrap();
+            let results = executable.run(&arguments).unwrap();
+            let Data::F32(values) = &results[0].data else { panic!("{body}") };
+            assert!(values.iter().all(|value| value.to_bits() == 0), "{schedule}: {values:?}\n{body}");
+        }
+    }
+}
+
 /// Sums of very many products are made of short ones, whatever the depth: their errors keep the bound of `2 sqrt(depth)` additions in a row, which a plain chain of as many does not.
 #[test]
 fn long_sums_are_no_chains() {

@@ -255,7 +255,9 @@ impl<'k> Protection<'k> {
                 let is_itself = compares
                     && operands[0] == operand
                     && (is_zero(operand) || !self.device.is_ordered && !is_finite(scalar));
-                let is_hidden = is_computed_with && is_zero(operand) || is_inverted;
+                // Also one that a product is added to: it would be the product, a negative zero perhaps.
+                let is_added = is_computed_with || matches!(op, ScalarOp::MultiplyAdd { .. });
+                let is_hidden = is_added && is_zero(operand) || is_inverted;
                 if is_itself { Some(Hiding::Apart) } else { is_hidden.then_some(Hiding::Value) }
             }
             Operand::Value(_) if self.device.is_ordered => None,

@@ -65,10 +65,10 @@ const OWN_COLUMNS_APART: i64 = 8;
 /// Invocations of a workgroup that read for themselves: those that a rasterizer runs side by side, so that workgroups go down columns while the right operand is in a cache.
 const OWN_THREADS: i64 = 8;
 
-/// Results of an invocation whose subgroup reads together, at most, and its rows for each member. In software a read takes every invocation of a subgroup a turn, and what it read is handed on for
+/// Results of an invocation whose subgroup reads together, at most, and its rows, or columns where there are fewer rows, for each member. In software a read takes every invocation of a subgroup a turn, and what it read is handed on for
 /// little: of 1024³ `f32` the times are 0.60 (llvmpipe, subgroups of 8: 32 × 8) and 0.66 (SwiftShader, of 4: 16 × 16) of those that invocations take which read for themselves.
 const TOGETHER_RESULTS: i64 = 256;
-const TOGETHER_ROWS: i64 = 4;
+const TOGETHER_SIDE: i64 = 4;
 
 /// Products of a result that are added at a time by an invocation whose subgroup reads together.
 const TOGETHER_STEP: i64 = 8;
@@ -135,7 +135,7 @@ impl Product {
     ///
     /// - On GPUs dots of numbers of 8 bits, or fewer, into `s32` or `u32` of at least 8 products add four products at a time ([`packed`](Product::packed)).
     /// - Columns are computed as vectors of four where they are a multiple of four.
-    /// - Devices in software whose subgroups are all of one size, 4 or 8: a workgroup is a subgroup, which lies along columns and has tiles of up to 4 × its size rows and 256 results, the columns of
+    /// - Devices in software whose subgroups are all of one size, 4 or 8: a workgroup is a subgroup, which lies along columns and has tiles of up to 4 × its size rows and columns, and 256 results, the columns of
     ///   which divide those that there are; 8 products of each result at a time. If half of a subgroup had no columns, there is none. Half as many rows where those 8 [are of several places](Product::crosses).
     /// - Other devices in software: tiles of up to 16 × 16 results (16 × 8 without vectors) that divide rows and columns as evenly as can be, and smaller ones as long as there are
     ///   fewer than 8 invocations a core; 8 invocations a workgroup, as many of them along the columns as there are tiles; 4 products of each result at a time where they are a multiple of 4.
@@ -348,8 +348,9 @@ impl Product {
         let members = i64::from(sizes.min);
         let least = i64::from(self.lanes);
         let results = TOGETHER_RESULTS / sums;
-        let most_rows = (TOGETHER_ROWS * members).min(results / least).max(members);
-        let mut columns = (results / most_rows).max(least);
+        let side = TOGETHER_SIDE * members;
+        let most_rows = side.min(results / least).max(members).min(power_of_two(self.rows));
+        let mut columns = (results / most_rows).min(side).max(least);
         while columns > least && (self.columns % columns != 0 || self.columns / columns < members) {
             columns /= 2;
         }

@@ -1,7 +1,8 @@
 //! LAPACK's routines written out as loops, by the evaluator.
 
 use crate::factorizations::{
-    Case, FAMILIES, KINDS, called, condensed, eliminated, hermitian, numbers, pivoted, reflected, singular, tridiagonal,
+    Case, FAMILIES, KINDS, called, condensed, definite, eliminated, eliminated_without_numbers, hermitian, nothing,
+    numbers, pivoted, reflected, singular, tridiagonal,
 };
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Literal, Module, Op};
@@ -43,6 +44,42 @@ const SIZES: [(usize, usize); 11] =
 #[test]
 fn eliminated_matrices_are_their_factors() {
     cases(&SIZES, &mut |rng, case| eliminated(&written_out, rng, case));
+}
+
+#[test]
+fn triangles_make_up_positive_definite_matrices() {
+    cases(&[(1, 1), (2, 2), (3, 3), (5, 5), (16, 16), (31, 31), (33, 33), (65, 65)], &mut |rng, case| {
+        definite(&written_out, rng, case);
+    });
+}
+
+#[test]
+fn nothing_is_factored_as_lapack_does() {
+    KINDS.into_iter().for_each(|kind| nothing(&written_out, kind));
+}
+
+#[test]
+fn pivots_that_are_no_numbers_are_lapacks() {
+    cases(&[(1, 1), (2, 3), (5, 4), (34, 33)], &mut |rng, case| eliminated_without_numbers(&written_out, rng, case));
+}
+
+/// Whole panels, one less, one more, and many, in turn of each family.
+#[test]
+fn larger_matrices_of_single_precision_are_their_factors() {
+    let mut rng = Rng::new(11);
+    for (number, (rows, columns)) in
+        [(16, 16), (17, 40), (31, 31), (33, 33), (64, 64), (65, 20), (20, 65), (100, 100)].into_iter().enumerate()
+    {
+        let case = |family: usize| Case { kind: KINDS[0], family: family % FAMILIES, rows, columns };
+        eliminated(&written_out, &mut rng, case(number));
+        reflected(&written_out, &mut rng, case(number + 3));
+        if rows < 100 {
+            singular(&written_out, &mut rng, case(number + 5));
+        }
+        if rows == columns && rows < 65 {
+            hermitian(&written_out, &mut rng, case(number + 6));
+        }
+    }
 }
 
 #[test]

@@ -35,6 +35,7 @@ mod other_dots;
 mod passes;
 mod random_distribution;
 mod random_modules;
+mod random_numbers;
 mod selections;
 mod shape_depth;
 mod shape_forms;

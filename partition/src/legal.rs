@@ -49,7 +49,7 @@ fn support(module: &Module, computation: &Computation, instruction: &Instruction
     if let Op::Parameter { .. } | Op::GetTupleElement { .. } | Op::Tuple | Op::Fusion { .. } = instruction.op {
         return Support::Stays(None);
     }
-    if is_control_flow(&instruction.op) {
+    if is_control_flow(&instruction.op) || is_drawn(instruction) {
         return Support::Stays(None);
     }
     if let Op::Constant(_) = instruction.op {
@@ -165,6 +165,12 @@ fn scatter_finding(
         format!("{array}, of which elements are scattered, exceeds the {most} bytes that the target lets a kernel bind")
     };
     large.filter(|_| way.is_in_place()).map(|array| (OPERATION, message(array)))
+}
+
+/// Whether an instruction is a random state that whoever runs the program has ready: `u64[2]`, or `u64[]`.
+pub fn is_drawn(instruction: &Instruction) -> bool {
+    let is_state = |array: &ArrayShape| array.element_type == ElementType::U64 && matches!(array.extents[..], [] | [2]);
+    matches!(instruction.op, Op::RngGetAndUpdateState { .. }) && instruction.shape.as_array().is_some_and(is_state)
 }
 
 /// Whether one device computes the operation on arrays, so that some kernel will.

@@ -67,7 +67,7 @@ pub use fuse::{
 };
 pub use hero::{HeroKind, HeroTiling};
 pub use launches::{Launch, Launches};
-pub use legal::{Site, Uncompiled};
+pub use legal::{Site, Uncompiled, is_drawn};
 pub use live::live;
 pub use loop_plan::{
     BranchStep, Carried, ChoiceStep, FusionStep, InnerCarried, LoopPlan, LoopStep, Outside, Place, RoundStep,

@@ -36,6 +36,7 @@ mod program_text;
 mod progress;
 mod protection;
 mod random_bits;
+mod random_numbers;
 mod recording;
 mod reduced;
 mod reductions;

@@ -1,8 +1,8 @@
 //! LAPACK's routines, `cholesky` and `triangular-solve` on the default adapter, without the host.
 
 use crate::factorizations::{
-    Case, FAMILIES, KINDS, Kind, Runner, condensed, eliminated, hermitian, numbers, pivoted, reflected, singular,
-    tridiagonal,
+    Case, FAMILIES, KINDS, Kind, Runner, condensed, definite, eliminated, eliminated_without_numbers, hermitian,
+    nothing, numbers, pivoted, reflected, singular, tridiagonal,
 };
 use crate::support::{self, compile, device};
 use weft_hlo::eval::evaluate;
@@ -45,6 +45,23 @@ fn cases(sizes: &[(usize, usize)], check: &dyn Fn(&Runner<'_>, &mut Rng, Case)) 
 #[test]
 fn eliminated_matrices_are_their_factors() {
     cases(&[(3, 3), (35, 36)], &|run, rng, case| eliminated(run, rng, case));
+}
+
+#[test]
+fn triangles_make_up_positive_definite_matrices() {
+    cases(&[(4, 4), (5, 5), (37, 37)], &|run, rng, case| definite(run, rng, case));
+}
+
+#[test]
+fn pivots_that_are_no_numbers_are_lapacks() {
+    cases(&[(5, 4)], &|run, rng, case| eliminated_without_numbers(run, rng, case));
+}
+
+#[test]
+fn nothing_is_factored_as_lapack_does() {
+    let device = device();
+    let run = |module: &Module, operands: &[Literal]| computed(&device, device.target(), module, operands);
+    nothing(&run, KINDS[0]);
 }
 
 #[test]

@@ -9,8 +9,8 @@ use super::{custom, kernel, ragged_dot, random, scaled_dot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::selection::Selection;
 use crate::ir::{
-    ArenaId, ArrayShape, BinaryOp, ComparisonDirection, Computation, ComputationId, Data, ElementType, Instruction,
-    Layout, Literal, Module, Op, Shape, alone, is_collective,
+    ArenaId, ArrayShape, BinaryOp, ComparisonDirection, Computation, ComputationId, Data, Instruction, Layout, Literal,
+    Module, Op, Shape, alone, is_collective,
 };
 use crate::verify;
 use std::collections::BTreeMap;
@@ -197,9 +197,7 @@ fn refusal(
         }
         Op::CustomCall { .. } => custom::refusal(instruction, &config.custom_calls).map(|message| ("HLO201", message)),
         Op::RngGetAndUpdateState { .. } => {
-            let array = instruction.shape.as_array()?;
-            let read = array.element_type == ElementType::U64 && array.extents == [2];
-            (!read).then(|| ("HLO202", format!("unsupported: the state {array}; it has u64[2]")))
+            random::no_state(instruction.shape.as_array()?).map(|message| ("HLO202", format!("unsupported: {message}")))
         }
         Op::RngBitGenerator { algorithm } => {
             let state = computation.instructions.get(*instruction.operands.first()?)?.shape.as_array()?;

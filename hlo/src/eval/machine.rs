@@ -333,7 +333,7 @@ impl<'a> Machine<'_, 'a> {
             Op::AsyncDone { .. } => return Ok(element(operands.swap_remove(0), 1)),
             _ => {}
         }
-        let chance = self.chance(&instruction.op);
+        let chance = self.chance(instruction);
         let mut arrays: Vec<(&'a ArrayShape, &Data)> = Vec::with_capacity(operands.len());
         for (shape, value) in self.shapes(instruction).zip(&operands) {
             value.collect_arrays(shape, &mut arrays);
@@ -349,9 +349,9 @@ impl<'a> Machine<'_, 'a> {
     }
 
     /// What an operation that depends on chance is given in its place.
-    fn chance(&mut self, op: &Op) -> u128 {
+    fn chance(&mut self, instruction: &Instruction) -> u128 {
         let frame = self.frames.last().expect("an instruction is being run");
-        self.drawn.next(op, &frame.computation.name, frame.next)
+        self.drawn.next(instruction, &frame.computation.name, frame.next)
     }
 
     /// Whether a bitcast is between row-major arrays of one type.

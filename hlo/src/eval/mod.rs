@@ -28,9 +28,12 @@
 //!   elements the first comes first.
 //! - The computation of a `scan` takes the slices of the inputs without the dimension scanned, then what is carried.
 //! - `rng-bit-generator` gives XLA's bits, `rng_default` being Philox. `rng` has no fixed numbers in XLA; here every
-//!   evaluation gives the same: element `i` of the `d`-th `rng` that runs depends on `i`, `d` and nothing else. Normal
-//!   numbers are made by the method of Box and Muller. Each `rng-get-and-update-state` counts on from XLA's first state
-//!   on CPUs. Computations that are applied element by element begin anew each time.
+//!   evaluation gives the same: element `i` of the `d`-th `rng` that runs depends on `i`, `d` and nothing else, being made of
+//!   Philox's words for the counter `i + 2^64 d`. Uniform floats are that many 2^24-ths of the way from one end to the other
+//!   (2^53-rds for `f64`), rounded down; normal numbers are made by the method of Box and Muller. Each
+//!   `rng-get-and-update-state` counts on from XLA's first state on CPUs; one of `u64[]`, which XLA has not, is how many
+//!   `rng` have run. [`Config::chance`] says where both begin. Computations that are applied element by element begin
+//!   anew each time.
 //! - `reduce-precision` works on floats of less than 16 bits as on `f16`. `stochastic-convert` rounds to one of the two
 //!   neighbors, as the random bits say, also to floats.
 //! - `cholesky` of a matrix that is not positive definite is NaN throughout; `triangular-solve` divides by what is on the
@@ -98,6 +101,7 @@ pub use custom::{CustomCall, CustomCalls};
 pub(crate) use fourier::Chirp;
 pub use precise::evaluate_precisely;
 pub(crate) use precise::{wide_literal, wide_module};
+pub(crate) use random::DRAWING_KEY;
 pub(crate) use region::{nearest, number};
 pub(crate) use scalar::{Number, sin_cos_of_turn};
 pub use watch::{Interrupt, Progress, Watch};

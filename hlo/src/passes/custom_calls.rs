@@ -1,19 +1,13 @@
 //! Expansion of custom calls that HLO has an operation for.
 
 use super::build::Build;
-use super::build::Callee;
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use crate::diagnostic::Diagnostics;
-use crate::ir::{
-    BinaryOp, ComparisonDirection, Computation, ElementType, Instruction, Module, Op, Scalar, Shape, TransposeKind,
-};
+use crate::ir::{Instruction, Module, Op, TransposeKind};
 
-/// Replaces custom calls whose target is known by the operation that computes the same: `TopK` by `topk`, LAPACK's `potrf` by
-/// `cholesky` and `trsm` by `triangular-solve`, annotations such as `Sharding` by their operand.
-///
-/// What LAPACK leaves open may come out otherwise: the triangle that `potrf` does not write, and both triangles where it fails;
-/// its `info` is 1 then.
+/// Replaces custom calls whose target is known by the operation that computes the same: `TopK` by `topk`, LAPACK's `trsm` by
+/// `triangular-solve`, annotations such as `Sharding` by their operand.
 pub struct ExpandCustomCalls;
 
 impl Pass for ExpandCustomCalls {
@@ -32,9 +26,6 @@ impl Pass for ExpandCustomCalls {
             };
             match custom_call_target.as_str() {
                 "TopK" => top_k(rebuild, candidate),
-                "lapack_spotrf_ffi" | "lapack_dpotrf_ffi" | "lapack_cpotrf_ffi" | "lapack_zpotrf_ffi" => {
-                    factor(rebuild, candidate)
-                }
                 "lapack_strsm_ffi" | "lapack_dtrsm_ffi" | "lapack_ctrsm_ffi" | "lapack_ztrsm_ffi" => {
                     solve(rebuild, candidate)
                 }
@@ -76,38 +67,6 @@ pub(super) fn number(candidate: &Instruction, name: &str) -> Option<i64> {
         "false" => Some(0),
         number => number.parse().ok(),
     }
-}
-
-fn factor(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
-    let [operand] = candidate.operands[..] else { return None };
-    let [matrix, info] = candidate.shape.as_tuple()? else { return None };
-    let (matrix, info) = (matrix.clone(), info.as_array()?.clone());
-    let lower = match option(candidate, "uplo")? {
-        b'L' => true,
-        b'U' => false,
-        _ => return None,
-    };
-    if info.element_type != ElementType::S32 || !rebuild.get(operand).shape.is_compatible(&matrix) {
-        return None;
-    }
-    let rank = matrix.as_array()?.rank() as i64;
-    let factor = rebuild.add(matrix, Op::Cholesky { lower }, vec![operand]);
-    // A matrix that has no factor has one with NaN in it.
-    let is_nan = rebuild.compared(ComparisonDirection::Ne, factor, factor);
-    let no = rebuild.scalar(Scalar::Pred(false));
-    let either = rebuild.add_computation(either(candidate));
-    let any = Op::Reduce { dimensions: vec![rank - 2, rank - 1], to_apply: either };
-    let failed = rebuild.add(Shape::array(ElementType::Pred, info.extents.clone()), any, vec![is_nan, no]);
-    let info = rebuild.converted(failed, ElementType::S32);
-    Some(("potrf is cholesky", Rewrite::Value(rebuild.add(candidate.shape.clone(), Op::Tuple, vec![factor, info]))))
-}
-
-/// A computation that says whether either of two is true.
-fn either(candidate: &Instruction) -> Computation {
-    let mut callee = Callee::new("either", candidate.span);
-    let [a, b] = [(); 2].map(|()| callee.parameter(Shape::scalar(ElementType::Pred)));
-    let either = callee.binary(BinaryOp::Or, a, b);
-    callee.finish(either)
 }
 
 fn solve(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {

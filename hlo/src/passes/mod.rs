@@ -4,7 +4,7 @@
 //! bit for bit, NaNs and zeros of both signs included, except where its documentation says that rounding may differ.
 //!
 //! [`PASSES`] are those that a [`Pipeline`] runs by default, each of which says what it changed and by which rule; those
-//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`expand_fourier`], [`expand_linear_algebra`], [`flatten`], [`flatten_around`], [`order_kernels`], [`order_scatters`], [`select_branches`], [`specialize`] and [`thin_dots`] are
+//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`expand_fourier`], [`expand_linear_algebra`], [`expand_random_numbers`], [`flatten`], [`flatten_around`], [`order_kernels`], [`order_scatters`], [`select_branches`], [`specialize`] and [`thin_dots`] are
 //! transformations with a purpose of their own.
 
 mod algebraic;
@@ -34,6 +34,7 @@ mod other_dots;
 mod pass;
 mod pipeline;
 mod random_bits;
+mod random_numbers;
 mod rebuild;
 mod select_and_scatter;
 mod side_effects;
@@ -70,6 +71,7 @@ pub use other_dots::OtherDots;
 pub use pass::{Change, Pass, Rewritten};
 pub use pipeline::{MAX_ROUNDS, Optimized, PassRun, Pipeline};
 pub use random_bits::RandomBits;
+pub use random_numbers::{RandomNumbers, expand_random_numbers};
 pub use select_and_scatter::SelectAndScatter;
 pub use sort::Sorts;
 pub use specialize::specialize;
@@ -107,6 +109,7 @@ pub const ON_REQUEST: &[&dyn Pass] = &[
     &OneDevice,
     &OtherDots,
     &RandomBits,
+    &RandomNumbers,
     &SelectAndScatter,
     &Sorts,
     &StochasticConvert,

@@ -235,7 +235,7 @@ fn region(algorithm: RandomAlgorithm, state: ElementType, span: Span) -> Computa
 }
 
 /// The words of numbers of 64 bits, the lower one of each first.
-fn halves(build: &mut impl Build, numbers: &[InstrId]) -> Vec<InstrId> {
+pub(super) fn halves(build: &mut impl Build, numbers: &[InstrId]) -> Vec<InstrId> {
     let mut words = Vec::with_capacity(2 * numbers.len());
     for &number in numbers {
         let places = build.scalar(Scalar::U64(32));
@@ -288,7 +288,7 @@ fn rotated(build: &mut impl Build, word: InstrId, places: u32) -> InstrId {
 }
 
 /// Philox with four words and 10 rounds.
-fn philox(build: &mut impl Build, mut key: [InstrId; 2], counter: [InstrId; 4]) -> [InstrId; 4] {
+pub(super) fn philox(build: &mut impl Build, mut key: [InstrId; 2], counter: [InstrId; 4]) -> [InstrId; 4] {
     let factors = FACTORS.map(|factor| Factor::new(build, factor));
     let weyl = WEYL.map(|term| build.scalar(Scalar::U32(term)));
     let mut words = counter;

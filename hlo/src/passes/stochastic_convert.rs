@@ -75,7 +75,7 @@ fn expand(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
 }
 
 /// An array like another of copies of a number.
-fn everywhere(rebuild: &mut Rebuild<'_>, like: InstrId, value: f64) -> InstrId {
+pub(super) fn everywhere(rebuild: &mut Rebuild<'_>, like: InstrId, value: f64) -> InstrId {
     let array = rebuild.array(like).clone();
     let scalar = match array.element_type {
         ElementType::F64 => Scalar::F64(value),
@@ -93,7 +93,7 @@ fn integers(rebuild: &mut Rebuild<'_>, size: InstrId) -> [InstrId; 2] {
 }
 
 /// The numbers of a type about a magnitude: what is nearest, and what is next on the other side.
-fn floats(rebuild: &mut Rebuild<'_>, size: InstrId, to: ElementType) -> Option<[InstrId; 2]> {
+pub(super) fn floats(rebuild: &mut Rebuild<'_>, size: InstrId, to: ElementType) -> Option<[InstrId; 2]> {
     let real = rebuild.element_type(size);
     let nearest = rebuild.converted(size, to);
     let near = rebuild.converted(nearest, real);

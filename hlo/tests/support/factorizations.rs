@@ -6,6 +6,10 @@ use weft_hlo::ir::{Data, Literal, Module};
 use weft_hlo::random::Rng;
 use weft_hlo::text::parse;
 
+mod unusual;
+
+pub(crate) use unusual::{definite, eliminated_without_numbers, nothing};
+
 /// One of LAPACK's four types.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Kind {

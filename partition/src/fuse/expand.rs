@@ -10,15 +10,15 @@ use weft_hlo::ir::{Computation, ElementType, Instruction, Module, Op};
 use weft_hlo::passes::{
     BatchNormalization, BitcastWidths, DeadCode, MultiplyHigh, OneDevice, OtherDots, Pass, RandomBits, Rewritten,
     SelectAndScatter, Sorts, StochasticConvert, Tuples, WideSums, expand_fourier, expand_linear_algebra,
-    order_scatters,
+    expand_random_numbers, order_scatters,
 };
 
 /// The module with what has no code of its own written out as operations that have:
 /// - collectives of one device, batch normalization, `cholesky`, `triangular-solve` and LAPACK's routines;
-/// - `ragged-dot`, `scaled-dot`, `fft`, `rng-bit-generator`, `select-and-scatter`, `sort`, `topk`, the custom calls `ApproxTopK` and `PartialReduce`;
+/// - `ragged-dot`, `scaled-dot`, `fft`, `rng`, `rng-bit-generator`, `select-and-scatter`, `sort`, `topk`, the custom calls `ApproxTopK` and `PartialReduce`;
 /// - `mulhi`, `stochastic-convert`, `bitcast-convert` between widths, scatters of many windows into many elements in an order, and sums of narrow floats, which are accumulated in `f32`.
 ///
-/// Linear algebra and Fourier transforms on types that the target does not compute with stay as they are: the host takes one step for each then.
+/// Linear algebra, Fourier transforms and random numbers on types that the target does not compute with stay as they are: the host takes one step for each then.
 pub(super) fn expand<'m>(
     module: &'m Module,
     target: &Target,
@@ -30,6 +30,7 @@ pub(super) fn expand<'m>(
             Op::RaggedDot { .. }
                 | Op::ScaledDot { .. }
                 | Op::Fft { .. }
+                | Op::Rng { .. }
                 | Op::RngBitGenerator { .. }
                 | Op::SelectAndScatter { .. }
                 | Op::Sort { .. }
@@ -65,6 +66,7 @@ pub(super) fn expand<'m>(
     let computes = |element_type: ElementType| has_f64 || !matches!(element_type, ElementType::F64 | ElementType::C128);
     rewritten(expand_linear_algebra(&expanded, &computes), &mut expanded, decisions);
     rewritten(expand_fourier(&expanded, &computes), &mut expanded, decisions);
+    rewritten(expand_random_numbers(&expanded, &computes), &mut expanded, decisions);
     for pass in [&OneDevice as &dyn Pass, &BatchNormalization, &OtherDots, &RandomBits, &SelectAndScatter, &Sorts] {
         run(pass, &mut expanded, decisions)?;
     }

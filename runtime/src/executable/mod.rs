@@ -21,6 +21,7 @@ use run::Run;
 use std::sync::{Arc, Weak};
 use tracing::Instrument;
 use weft_codegen_wgsl::Shader;
+use weft_hlo::eval::Chance;
 use weft_hlo::ir::{Literal, Shape};
 use weft_partition::Excess;
 
@@ -50,6 +51,8 @@ pub struct Executable {
     /// What executions leave for others.
     sets: Arc<Sets>,
     watch: Option<Watch>,
+    /// How far random numbers have come.
+    chance: Chance,
 }
 
 impl Executable {
@@ -89,7 +92,17 @@ impl Executable {
         let sets = Arc::new(Sets::default());
         let keeper: Weak<Sets> = Arc::downgrade(&sets);
         device.pool().add_keeper(keeper);
-        Ok(Executable { device: device.clone(), program, pipelines, windows, constants, sizes, sets, watch: None })
+        Ok(Executable {
+            device: device.clone(),
+            program,
+            pipelines,
+            windows,
+            constants,
+            sizes,
+            sets,
+            watch: None,
+            chance: Chance::new(),
+        })
     }
 
     /// Uploads `inputs`, runs, and downloads the results. Tuples are flattened on both sides.
@@ -142,6 +155,14 @@ impl Executable {
     #[must_use]
     pub fn watched(self, watch: Watch) -> Self {
         Executable { watch: Some(watch), ..self }
+    }
+
+    /// The same with random numbers that begin where a seed says ([`Chance::seeded`]), and are the executable's own: its runs in the same order give
+    /// the same numbers as those of another with this seed. Else they begin as for seed 0, and each run of it, or of a clone, goes on where the last one
+    /// ended.
+    #[must_use]
+    pub fn seeded(self, seed: u64) -> Self {
+        Executable { chance: Chance::seeded(seed), ..self }
     }
 
     /// The program.

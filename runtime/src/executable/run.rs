@@ -10,13 +10,15 @@ use crate::buffer::{Stretch, Use, read_all};
 use crate::device::Waiting;
 use crate::program::layout::encode;
 use crate::program::step::all;
-use crate::program::{Ahead, Buffer, BufferKind, Conditional, Copy, Gate, Host, Launch, Place, Step, Tensor, While};
+use crate::program::{
+    Ahead, Buffer, BufferKind, Conditional, Copy, Draw, Gate, Host, Launch, Place, Step, Tensor, While,
+};
 use crate::{DeviceBuffer, Error, Progress};
 use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use weft_hlo::eval::{Chance, Config, evaluate_borrowed};
+use weft_hlo::eval::{Config, evaluate_borrowed};
 use weft_hlo::ir::{ElementType, Literal, Scalar};
 
 /// An execution in progress.
@@ -33,8 +35,6 @@ pub(super) struct Run<'a> {
     depth: usize,
     /// Who waits for values that steps depend on.
     waiting: Waiting,
-    /// How far the random numbers of the host have come.
-    chance: Chance,
 }
 
 /// Buffers and memory that they have or get.
@@ -119,7 +119,7 @@ impl<'a> Run<'a> {
         if copied > 0 {
             tracing::debug!(copied, "arguments are copied to where the program may write them, or looks for them");
         }
-        Ok(Run { executable, memory, set, recorder, ahead: None, depth: 0, waiting, chance: Chance::new() })
+        Ok(Run { executable, memory, set, recorder, ahead: None, depth: 0, waiting })
     }
 
     /// Runs all steps; the results.
@@ -185,6 +185,7 @@ impl<'a> Run<'a> {
                     }
                     Step::Conditional(step) => self.choose(step).await?,
                     Step::Host(step) => self.on_host(step).await?,
+                    Step::Draw(draw) => self.draw(draw).await?,
                 }
             }
             Ok(())
@@ -322,11 +323,25 @@ impl<'a> Run<'a> {
         })
     }
 
+    /// The state goes to the device by way of a buffer of its own, so that launches which are recorded already see what they are to see.
+    async fn draw(&mut self, step: &Draw) -> Result<(), Error> {
+        let chance = &self.executable.chance;
+        let state = match step.output.shape.rank() {
+            0 => Literal::scalar(Scalar::U64(chance.move_draws(step.delta))),
+            _ => {
+                let state = chance.move_state(&step.name, step.delta);
+                Literal::array([2], vec![state as u64, (state >> 64) as u64])
+            }
+        };
+        let given = DeviceBuffer::upload_async(&self.executable.device, &state).await?;
+        self.recorder.copy(Stretch::from(&given), self.memory(&step.output), step.output.bytes).await
+    }
+
     async fn on_host(&mut self, step: &Host) -> Result<(), Error> {
         self.recorder.submit().await?;
         let inputs: Vec<DeviceBuffer> = step.inputs.iter().map(|tensor| self.tensor(tensor)).collect();
         let inputs = read_all(&self.executable.device, &inputs, self.waiting).await?;
-        let config = Config { chance: Some(self.chance.clone()), ..Config::default() };
+        let config = Config { chance: Some(self.executable.chance.clone()), ..Config::default() };
         let constants = self.executable.program.constants_of(step);
         let inputs: Vec<&Literal> = inputs.iter().chain(constants).collect();
         let results = evaluate_borrowed(&step.module, &inputs, &config)?;

@@ -149,7 +149,7 @@ fn conflicts(steps: &[Step]) -> BTreeMap<usize, BTreeSet<usize>> {
                 differ(from, to);
                 continue;
             }
-            Step::Conditional(_) | Step::Host(_) => continue,
+            Step::Conditional(_) | Step::Host(_) | Step::Draw(_) => continue,
         };
         for input in &launch.inputs {
             launch.outputs.iter().for_each(|output| differ(input, output));

@@ -4,7 +4,7 @@
 use super::layout::{WORD_BYTES, binding_bytes, buffer_bytes};
 use super::step::all;
 use super::{
-    Ahead, BufferId, BufferKind, Conditional, Copy, Gate, Host, Launch, Place, Program, Step, Tensor, While,
+    Ahead, BufferId, BufferKind, Conditional, Copy, Draw, Gate, Host, Launch, Place, Program, Step, Tensor, While,
     tensor_bytes,
 };
 use std::collections::BTreeSet;
@@ -181,6 +181,12 @@ impl Check<'_> {
         self.made(to)?;
         require(from.buffer != to.buffer, || format!("{} is copied onto itself", from.buffer))?;
         require(from.bytes == to.bytes, || format!("{} becomes {}", from.shape, to.shape))
+    }
+
+    pub(super) fn draw(&self, Draw { output, .. }: &Draw) -> Checked {
+        self.made(output)?;
+        let is_state = output.shape.element_type == ElementType::U64 && matches!(output.shape.extents[..], [] | [2]);
+        require(is_state, || format!("{} is no random state", output.shape))
     }
 
     pub(super) fn repeated(&self, step: &While) -> Checked {

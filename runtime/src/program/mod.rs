@@ -16,7 +16,7 @@ pub(crate) mod whole;
 pub use arena::Place;
 pub use donation::Donated;
 pub use layout::tensor_bytes;
-pub use step::{Ahead, Conditional, Copy, Exchange, Gate, Host, Launch, Step, Updated, While};
+pub use step::{Ahead, Conditional, Copy, Draw, Exchange, Gate, Host, Launch, Step, Updated, While};
 
 use crate::{Error, Watch};
 use std::fmt;

@@ -69,6 +69,7 @@ impl Program {
                 Step::Launch(launch) => launch.outputs.iter().for_each(&mut add),
                 Step::Host(host) => host.outputs.iter().for_each(&mut add),
                 Step::Copy(copy) => add(&copy.to),
+                Step::Draw(draw) => add(&draw.output),
                 Step::While(step) => step.carried.iter().for_each(&mut add),
                 Step::Conditional(step) => step.outputs.iter().for_each(&mut add),
             }

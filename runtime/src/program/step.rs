@@ -23,6 +23,8 @@ pub enum Step {
     Conditional(Conditional),
     /// The host computes what has no kernel.
     Host(Host),
+    /// A random state is uploaded.
+    Draw(Draw),
 }
 
 /// One launch of a kernel.
@@ -183,6 +185,18 @@ pub struct Host {
     pub outputs: Vec<Tensor>,
 }
 
+/// A random state is uploaded, and moved on: that of an instruction, or how many `rng` the program has run. Nothing is read back for it, and nothing is
+/// waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draw {
+    /// The name of the instruction, behind that of its computation where that is not the entry: by it its state is known.
+    pub name: String,
+    /// The amount by which the state is moved on.
+    pub delta: i64,
+    /// What the state becomes before it is moved on: `u64[2]`, its lower half first; or `u64[]` for how many `rng` have run.
+    pub output: Tensor,
+}
+
 impl Host {
     /// The names of the operations that the host computes, each once; what a fusion stands for is told by what it computes.
     pub fn operations(&self) -> Vec<String> {
@@ -209,7 +223,7 @@ impl Step {
         match self {
             Step::While(step) => vec![&step.condition, &step.body],
             Step::Conditional(Conditional { branches, .. }) => branches.iter().map(Vec::as_slice).collect(),
-            Step::Launch(_) | Step::Copy(_) | Step::Host(_) => Vec::new(),
+            Step::Launch(_) | Step::Copy(_) | Step::Host(_) | Step::Draw(_) => Vec::new(),
         }
     }
 }
@@ -239,6 +253,7 @@ pub(crate) fn bytes_moved(steps: &[Step]) -> u64 {
         Step::Host(Host { inputs, outputs, .. }) => {
             inputs.iter().chain(outputs).map(|tensor| tensor.bytes).fold(0, u64::saturating_add)
         }
+        Step::Draw(draw) => draw.output.bytes,
     };
     steps.iter().map(of_step).fold(0, u64::saturating_add)
 }

@@ -2,7 +2,7 @@
 
 use super::layout::WORD_BYTES;
 use super::step::all;
-use super::{Ahead, BufferKind, Copy, Launch, Place, Program, Step, Tensor, Updated, While};
+use super::{Ahead, BufferKind, Copy, Draw, Launch, Place, Program, Step, Tensor, Updated, While};
 use std::fmt;
 use weft_codegen_wgsl::Binding;
 use weft_hlo::ir::ArrayShape;
@@ -59,6 +59,9 @@ impl Steps {
             match step {
                 Step::Copy(Copy { from, to }) => {
                     writeln!(f, "copy: {} -> {}: {}", from.buffer, to.buffer, plain(&to.shape))?;
+                }
+                Step::Draw(Draw { name, delta, output }) => {
+                    writeln!(f, "draw: {name} by {delta} -> {}: {}", output.buffer, plain(&output.shape))?;
                 }
                 Step::Launch(launch) => self.launch(f, program, launch)?,
                 Step::While(step) => self.repeated(f, program, step)?,

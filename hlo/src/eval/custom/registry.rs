@@ -83,7 +83,11 @@ pub(in crate::eval) type Function = dyn Fn(&CustomCall<'_>, &[Literal]) -> Resul
 ///   `top_k`. Of `n` places, place `i` has the best of the elements at `i`, `i + n`, `i + 2 n`, …, of equal ones the first, and where
 ///   there are none the initial value. With `log2_reduction` `d`, at most `2^d` elements may fall to a place.
 ///
-/// `recall_target`, `reduction_input_size_override` and `is_fallback` change nothing. A `to_apply_type` other than `comparator` is
+/// `recall_target`, `reduction_input_size_override` and `is_fallback` change nothing: by them whoever wrote the program has chosen the number
+/// of places `n`, which the shape of the result says. At places that are random an element of the `k` best is lost where one of the `k - 1` others
+/// falls to its place and is better, so the expected recall is at least `(1 - 1/n)^(k-1)`, and a recall of `r` takes `n ≥ 1 / (1 - r^(1/(k-1)))`, about
+/// `(k-1) / (1-r)`, places (Chern and others, *TPU-KNN: K Nearest Neighbor Search at Peak FLOP/s*, 2022); JAX rounds up so that each place has
+/// `2^d` elements. A place here has the best of those that fall to it and of no others, so what is found for a shape is what that bound is of. A `to_apply_type` other than `comparator` is
 /// refused, as is an extent that is not known.
 ///
 /// # LAPACK

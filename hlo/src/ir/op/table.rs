@@ -371,7 +371,7 @@ with_communication! {
             /// The generator.
             algorithm: RandomAlgorithm = "algorithm" AnyCase(RandomAlgorithm::NAMES), Required;
         }
-        /// The device's random state before it is moved on.
+        /// The device's random state before it is moved on: a `u64[2]`; or, of `u64[]`, how many `rng` have run.
         RngGetAndUpdateState "rng-get-and-update-state" [SIDE_EFFECTS] {
             /// The amount by which the state is moved on.
             delta: i64 = "delta" Integer, Required;

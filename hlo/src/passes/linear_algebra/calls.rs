@@ -1,10 +1,12 @@
 //! Expansion of LAPACK's routines, as JAX calls them.
 
-use super::matrices::Matrices;
+use super::matrices::{Matrices, real_type};
 use super::scope::Scope;
 use super::singular::Vectors;
 use super::{bands, cholesky, eigen, lu, reflections, singular, triangular};
-use crate::ir::{ArrayShape, ElementType, InstrId, Instruction, Op, Scalar, Shape, TransposeKind, UnaryOp};
+use crate::ir::{
+    ArrayShape, BinaryOp, ComparisonDirection, ElementType, InstrId, Instruction, Op, Scalar, Shape, TransposeKind,
+};
 use crate::passes::build::Build;
 use crate::passes::custom_calls::{number, option};
 use crate::passes::rebuild::{Rebuild, Rewrite, Rule};
@@ -118,7 +120,7 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// Whether a result has no elements, so that there is nothing to compute but zeros in others.
+    /// Whether the matrix has no elements, so that there is nothing to compute.
     fn is_empty(&self) -> bool {
         self.rows == 0 || self.columns == 0 || self.count() == 0
     }
@@ -149,9 +151,17 @@ impl<'c> Call<'c> {
         }
         let mut scope = Scope::new(rebuild, order);
         let a = self.operand(&mut scope, 0);
-        let (factor, is_definite) = cholesky::factored(&mut scope, a, lower);
-        let is_none = scope.unary(UnaryOp::Not, is_definite);
-        Some(vec![factor, scope.converted(is_none, ElementType::S32)])
+        let made = cholesky::factored(&mut scope, a, lower);
+        // The other triangle stays what it was, and all of a matrix that has no factor.
+        let extents = scope.extents(a);
+        let zero = scope.integer(0);
+        let direction = if lower { ComparisonDirection::Ge } else { ComparisonDirection::Le };
+        let is_factor = scope.triangle(direction, zero, &extents);
+        let is_definite = made.is_definite(&mut scope);
+        let is_definite = scope.spread(is_definite, &extents);
+        let is_factor = scope.binary(BinaryOp::And, is_factor, is_definite);
+        let factor = scope.selected(is_factor, made.factor, a);
+        Some(vec![factor, scope.converted(made.minor, ElementType::S32)])
     }
 
     fn trsm(&self, rebuild: &mut Rebuild<'_>) -> Option<Vec<InstrId>> {
@@ -212,7 +222,13 @@ impl<'c> Call<'c> {
         // Columns that are to come first would have to be known.
         is_zero(rebuild, self.candidate.operands[1]).then_some(())?;
         if self.is_empty() {
-            return None;
+            let mut values = self.nothing(rebuild)?;
+            // Columns of no elements keep their order.
+            let place = rebuild.iota(ElementType::S32, vec![self.count(), self.columns], 1);
+            let one = rebuild.scalar(Scalar::S32(1));
+            let one = rebuild.broadcast(one, &[], vec![self.count(), self.columns]);
+            values[1] = rebuild.binary(BinaryOp::Add, place, one);
+            return Some(values);
         }
         let mut scope = Scope::new(rebuild, self.rows.max(self.columns));
         let a = self.operand(&mut scope, 0);
@@ -270,14 +286,20 @@ impl<'c> Call<'c> {
         let shapes: [&[i64]; 4] = [&[order], &[order], &[order], &[order, columns]];
         self.are(&self.operands, &shapes)?;
         self.are(&self.results, &[shapes[0], shapes[1], shapes[2], shapes[3], &[]])?;
-        if self.is_empty() {
-            return None;
+        if order == 0 || self.count() == 0 {
+            return self.nothing(rebuild);
         }
         let mut scope = Scope::new(rebuild, (order + 2).max(columns));
-        let [below, diagonal, above, b] = [0, 1, 2, 3].map(|number| self.operand(&mut scope, number));
+        let [below, diagonal, above, given] = [0, 1, 2, 3].map(|number| self.operand(&mut scope, number));
+        // Diagonals are eliminated even where there is nothing to solve for.
+        let b = match columns {
+            0 => scope.filled(scope.element_type(given), 0.0, &[self.count(), order, 1]),
+            _ => given,
+        };
         let made = bands::solved(&mut scope, [below, diagonal, above], b);
         let [below, diagonal, above] = made.bands;
-        Some(vec![below, diagonal, above, made.x, made.zero])
+        let x = if columns == 0 { given } else { made.x };
+        Some(vec![below, diagonal, above, x, made.zero])
     }
 
     fn syevd(&self, rebuild: &mut Rebuild<'_>) -> Option<Vec<InstrId>> {
@@ -300,8 +322,11 @@ impl<'c> Call<'c> {
         self.are(&self.operands, &[&[order, order]])?;
         self.are(&self.results, &[&[order, order], &[(order - 1).max(0)], &[]])?;
         // What is reduced of some rows and columns only is no case of JAX's.
-        if number(self.candidate, "low")? != 1 || number(self.candidate, "high")? != order || self.is_empty() {
+        if number(self.candidate, "low")? != 1 || number(self.candidate, "high")? != order {
             return None;
+        }
+        if self.is_empty() {
+            return self.nothing(rebuild);
         }
         let mut scope = Scope::new(rebuild, order);
         let a = self.operand(&mut scope, 0);
@@ -316,7 +341,7 @@ impl<'c> Call<'c> {
         self.are(&self.results, &[&[order, order], &[order], &[beside], &[beside], &[]])?;
         let lower = self.letter("uplo", b'L', b'U')?;
         if self.is_empty() {
-            return None;
+            return self.nothing(rebuild);
         }
         let mut scope = Scope::new(rebuild, order.saturating_add(1).saturating_pow(2));
         let a = self.operand(&mut scope, 0);
@@ -348,11 +373,24 @@ impl<'c> Call<'c> {
         };
         self.are(&self.operands, &[&[rows, columns]])?;
         self.are(&self.results, &[&[rows, columns], &[count], &left, &right, &[]])?;
-        if self.is_empty() {
-            return None;
-        }
         let mut scope = Scope::new(rebuild, rows.max(columns).saturating_add(1));
         let a = self.operand(&mut scope, 0);
+        if self.is_empty() {
+            // Vectors that belong to no value are those of a basis.
+            let working = scope.element_type(a);
+            let [left, right] = [left, right].map(|extents| {
+                let extents = [&[self.count()], &extents[..]].concat();
+                match (vectors, &extents[..]) {
+                    (Vectors::All | Vectors::Some, &[batch, rows, columns]) => {
+                        scope.identity(working, &[batch, rows, columns])
+                    }
+                    _ => scope.filled(working, 0.0, &extents),
+                }
+            });
+            let real = real_type(working);
+            let values = scope.filled(real, 0.0, &[self.count(), 0]);
+            return Some(vec![a, values, left, right, self.success(&mut scope)]);
+        }
         let made = singular::decomposed(&mut scope, a, vectors);
         let working = scope.element_type(a);
         let [left, right] = made.vectors.unwrap_or_else(|| {
@@ -369,7 +407,9 @@ fn is_zero(rebuild: &Rebuild<'_>, value: InstrId) -> bool {
         Op::Broadcast { .. } | Op::Reshape | Op::Copy => {
             instruction.operands.first().is_some_and(|operand| is_zero(rebuild, *operand))
         }
-        Op::Constant(literal) => literal.splat().is_some_and(|scalar| scalar == Scalar::S32(0)),
+        Op::Constant(literal) => {
+            literal.data.len() == Some(0) || literal.splat().is_some_and(|scalar| scalar == Scalar::S32(0))
+        }
         _ => false,
     }
 }

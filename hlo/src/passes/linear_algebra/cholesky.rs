@@ -19,61 +19,77 @@ pub(super) fn expand(
     }
     let mut scope = Scope::new(rebuild, *shape.extents.last()?);
     let a = scope.matrices(a);
-    let (factor, _) = factored(&mut scope, a, lower);
+    let made = factored(&mut scope, a, lower);
+    let none = scope.filled_like(made.factor, f64::NAN);
+    let is_definite = made.is_definite(&mut scope);
+    let factor = scope.selected_of_each(is_definite, made.factor, none);
     let factor = scope.converted(factor, shape.element_type);
     let factor = scope.reshaped(factor, shape.extents.clone());
     Some(("cholesky is a loop over panels of columns", Rewrite::Value(factor)))
 }
 
-/// The factor in one triangle, of that triangle, NaN where there is none; and for which matrices there is one. The upper factor is the
-/// adjoint of the lower one of the adjoint.
-pub(super) fn factored(scope: &mut Scope<'_, '_>, a: InstrId, lower: bool) -> (InstrId, InstrId) {
+/// What there is of a factor.
+pub(super) struct Factored {
+    /// In one triangle, of that triangle; nothing sensible where there is none.
+    pub(super) factor: InstrId,
+    /// The order of the first leading minor that is not positive, 0 if all are, of the type of counters: `[batch]`.
+    pub(super) minor: InstrId,
+}
+
+impl Factored {
+    /// For which matrices there is a factor.
+    pub(super) fn is_definite(&self, scope: &mut Scope<'_, '_>) -> InstrId {
+        let batch = scope.array(self.minor).extents.clone();
+        let none = scope.filled_integer(0, &batch);
+        scope.compared(ComparisonDirection::Eq, self.minor, none)
+    }
+}
+
+/// The factor of matrices given by one triangle. The upper factor is the adjoint of the lower one of the adjoint.
+pub(super) fn factored(scope: &mut Scope<'_, '_>, a: InstrId, lower: bool) -> Factored {
     if lower {
         return lower_factor(scope, a);
     }
     let adjoint = scope.adjoint(a);
-    let (factor, is_definite) = lower_factor(scope, adjoint);
-    (scope.adjoint(factor), is_definite)
+    let made = lower_factor(scope, adjoint);
+    Factored { factor: scope.adjoint(made.factor), ..made }
 }
 
 /// The lower triangular `l` with `a = l lᴴ`, of whose `a` the lower triangle is read. What `a - l lᴴ` leaves of the columns of a
 /// panel, with those of `l` that are known, is factored column by column.
-fn lower_factor(scope: &mut Scope<'_, '_>, a: InstrId) -> (InstrId, InstrId) {
+fn lower_factor(scope: &mut Scope<'_, '_>, a: InstrId) -> Factored {
     let [batch, order, _] = scope.extents(a);
     let working = scope.element_type(a);
     let width = width(order);
     let padded = whole(order, width);
-    let all = scope.truth(true, batch);
-    let (factor, is_definite) = if padded == width {
+    let none = scope.filled_integer(0, &[batch]);
+    if padded == width {
         let zero = scope.integer(0);
-        panel(scope, a, zero, all)
-    } else {
-        let a = scope.extended_by_ones(a, padded);
-        let start = scope.filled(working, 0.0, &[batch, padded, padded]);
-        let made = scope.counted(padded / width, [a, start, all], |scope, number, [a, l, is_definite]| {
-            let (zero, first) = (scope.integer(0), scope.first_of(number, width));
-            // Columns of `l` that are not known yet are 0.
-            let rows = scope.window(l, &[zero, first, zero], &[batch, width, padded]);
-            let rows = scope.conjugated(rows);
-            let given = scope.window(a, &[zero, zero, first], &[batch, padded, width]);
-            let rest = scope.less_product(given, l, rows, 2);
-            let (made, is_definite) = panel(scope, rest, first, is_definite);
-            [a, scope.updated(l, made, &[zero, zero, first]), is_definite]
-        });
-        (scope.first(made[1], &[batch, order, order]), made[2])
-    };
-    let none = scope.filled_like(factor, f64::NAN);
-    (scope.selected_of_each(is_definite, factor, none), is_definite)
+        return panel(scope, a, zero, none);
+    }
+    let a = scope.extended_by_ones(a, padded);
+    let start = scope.filled(working, 0.0, &[batch, padded, padded]);
+    let [_, factor, minor] = scope.counted(padded / width, [a, start, none], |scope, number, [a, l, minor]| {
+        let (zero, first) = (scope.integer(0), scope.first_of(number, width));
+        // Columns of `l` that are not known yet are 0.
+        let rows = scope.window(l, &[zero, first, zero], &[batch, width, padded]);
+        let rows = scope.conjugated(rows);
+        let given = scope.window(a, &[zero, zero, first], &[batch, padded, width]);
+        let rest = scope.less_product(given, l, rows, 2);
+        let made = panel(scope, rest, first, minor);
+        [a, scope.updated(l, made.factor, &[zero, zero, first]), made.minor]
+    });
+    Factored { factor: scope.first(factor, &[batch, order, order]), minor }
 }
 
-/// The columns of a panel, that starts in column `first`, of the factor; and whether the matrices are positive definite, as far
+/// The columns of a panel, that starts in column `first`, of the factor; and the first minor that is not positive, as far
 /// as is known. Column `j` of it has `√c[j]` on the diagonal and `c[i] / √c[j]` below; the columns behind it lose what is in it.
-fn panel(scope: &mut Scope<'_, '_>, rest: InstrId, first: InstrId, is_definite: InstrId) -> (InstrId, InstrId) {
+fn panel(scope: &mut Scope<'_, '_>, rest: InstrId, first: InstrId, minor: InstrId) -> Factored {
     let extents = scope.extents(rest);
     let [batch, order, width] = extents;
     let working = scope.element_type(rest);
-    let values = [rest, first, is_definite];
-    let [made, first, is_definite] = scope.counted(width, values, |scope, number, [rest, first, is_definite]| {
+    let values = [rest, first, minor];
+    let [made, first, minor] = scope.counted(width, values, |scope, number, [rest, first, minor]| {
         let zero = scope.integer(0);
         let step = scope.binary(BinaryOp::Add, first, number);
         let square = scope.window(rest, &[zero, step, number], &[batch, 1, 1]);
@@ -81,7 +97,12 @@ fn panel(scope: &mut Scope<'_, '_>, rest: InstrId, first: InstrId, is_definite: 
         let square = scope.reshaped(square, vec![batch]);
         let nothing = scope.filled(real_type(working), 0.0, &[batch]);
         let is_positive = scope.compared(ComparisonDirection::Gt, square, nothing);
-        let is_definite = scope.binary(BinaryOp::And, is_definite, is_positive);
+        let (none, one) = (scope.filled_integer(0, &[batch]), scope.integer(1));
+        let own = scope.binary(BinaryOp::Add, step, one);
+        let own = scope.everywhere(own, &[batch]);
+        let found = scope.selected(is_positive, none, own);
+        let is_first = scope.compared(ComparisonDirection::Eq, minor, none);
+        let minor = scope.selected(is_first, found, minor);
         let root = scope.unary(UnaryOp::Sqrt, square);
         let root = scope.spread(root, &extents);
 
@@ -105,9 +126,9 @@ fn panel(scope: &mut Scope<'_, '_>, rest: InstrId, first: InstrId, is_definite: 
         let root = scope.of_real(working, root);
         let column = scope.selected(is_diagonal, root, column);
         let rest = scope.selected(is_behind, less, rest);
-        [scope.selected(is_column, column, rest), first, is_definite]
+        [scope.selected(is_column, column, rest), first, minor]
     });
     let is_lower = scope.triangle(ComparisonDirection::Ge, first, &extents);
     let none = scope.filled(working, 0.0, &extents);
-    (scope.selected(is_lower, made, none), is_definite)
+    Factored { factor: scope.selected(is_lower, made, none), minor }
 }

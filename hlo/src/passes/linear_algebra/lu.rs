@@ -166,13 +166,17 @@ fn panel(
     Panel { factors, order, pivots, zero }
 }
 
-/// The place of the largest of numbers `[batch, count]` from one on; of parts of which one is NaN that is none, if there are others.
+/// The place of the largest of numbers `[batch, count]` from one on, the first of equal ones. As in LAPACK nothing is larger than a number
+/// there, or less, that is NaN in a part: at the first place it is chosen, elsewhere it is not.
 pub(super) fn largest_from(scope: &mut Scope<'_, '_>, numbers: InstrId, step: InstrId) -> InstrId {
     let extents = scope.array(numbers).extents.clone();
     let sizes = scope.sizes(numbers);
     let (nothing, no_number, before) =
         (scope.filled_like(sizes, 0.0), scope.filled_like(sizes, -0.5), scope.filled_like(sizes, -1.0));
     let is_number = scope.compared(ComparisonDirection::Ge, sizes, nothing);
+    let is_first = scope.places(1, ComparisonDirection::Eq, step, &extents);
+    let infinite = scope.filled_like(sizes, f64::INFINITY);
+    let no_number = scope.selected(is_first, infinite, no_number);
     let sizes = scope.selected(is_number, sizes, no_number);
     let is_before = scope.places(1, ComparisonDirection::Lt, step, &extents);
     let sizes = scope.selected(is_before, before, sizes);

@@ -29,8 +29,8 @@ use crate::ir::{ElementType, Module, Op, Shape};
 ///
 /// Rounding differs from that of the operations: sums are rounded at each step, in `f32` for narrower floats. Everything else of
 /// `cholesky` and `triangular-solve` is the same: which triangles are read, what divides by zero, and NaN throughout for a matrix that is
-/// not positive definite. Pivots, `info` and the signs of reflections are LAPACK's, but for the `info` of `potrf`, which is 1 where there
-/// is no factor; signs of eigenvectors and singular vectors, which nothing fixes, may come out otherwise.
+/// not positive definite. Pivots, `info` and the signs of reflections are LAPACK's; signs of eigenvectors and singular vectors, which
+/// nothing fixes, may come out otherwise.
 pub struct LinearAlgebra;
 
 impl Pass for LinearAlgebra {

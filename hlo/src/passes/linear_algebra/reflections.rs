@@ -184,15 +184,29 @@ fn step(scope: &mut Scope<'_, '_>, a: InstrId, taus: InstrId, (row, number): (In
     let zero = scope.integer(0);
     let line = [batch, rows];
     let column = scope.window(a, &[zero, zero, number], &[batch, rows, 1]);
-    let column = scope.reshaped(column, line.to_vec());
+    let given = scope.reshaped(column, line.to_vec());
     let is_below = scope.places(1, ComparisonDirection::Gt, row, &line);
+    let is_first = scope.places(1, ComparisonDirection::Eq, row, &line);
+    // Of columns that are small beside others squares would vanish: their largest element is 1.
+    let sizes = scope.sizes(given);
+    let nothing = scope.filled_like(sizes, 0.0);
+    let is_rest = scope.binary(BinaryOp::Or, is_below, is_first);
+    let sizes = scope.selected(is_rest, sizes, nothing);
+    let largest = scope.reduced(BinaryOp::Maximum, sizes, zero_of(real), &[1]);
+    let (nothing, one) = (scope.filled_like(largest, 0.0), scope.filled_like(largest, 1.0));
+    let is_nothing = scope.compared(ComparisonDirection::Eq, largest, nothing);
+    let largest = scope.selected(is_nothing, one, largest);
+    let scale = scope.spread(largest, &line);
+    let column = scope.scaled(BinaryOp::Divide, given, scale);
     let squares = scope.squares(column);
     let nothing = scope.filled_like(squares, 0.0);
     let below = scope.selected(is_below, squares, nothing);
     let below = scope.summed(below, &[1]);
 
-    let alpha = scope.window(column, &[zero, row], &[batch, 1]);
-    let alpha = scope.reshaped(alpha, vec![batch]);
+    let [alpha, undivided] = [column, given].map(|column| {
+        let alpha = scope.window(column, &[zero, row], &[batch, 1]);
+        scope.reshaped(alpha, vec![batch])
+    });
     let first = scope.real(alpha);
     let nothing = scope.filled(real, 0.0, &[batch]);
     let mut is_kept = scope.compared(ComparisonDirection::Eq, below, nothing);
@@ -220,6 +234,9 @@ fn step(scope: &mut Scope<'_, '_>, a: InstrId, taus: InstrId, (row, number): (In
     }
     let none = scope.filled_like(tau, 0.0);
     let tau = scope.selected(is_kept, none, tau);
+    let in_scale = scope.binary(BinaryOp::Multiply, beta, largest);
+    let first = scope.real(undivided);
+    let in_scale = scope.selected(is_kept, first, in_scale);
     let beta = scope.of_real(working, beta);
     let divisor = scope.binary(BinaryOp::Subtract, alpha, beta);
     let one = scope.filled_like(divisor, 1.0);
@@ -227,7 +244,6 @@ fn step(scope: &mut Scope<'_, '_>, a: InstrId, taus: InstrId, (row, number): (In
 
     let divisor = scope.spread(divisor, &line);
     let vector = scope.binary(BinaryOp::Divide, column, divisor);
-    let is_first = scope.places(1, ComparisonDirection::Eq, row, &line);
     let (none, one) = (scope.filled_like(vector, 0.0), scope.filled_like(vector, 1.0));
     let rest = scope.selected(is_first, one, none);
     let vector = scope.selected(is_below, vector, rest);
@@ -244,8 +260,9 @@ fn step(scope: &mut Scope<'_, '_>, a: InstrId, taus: InstrId, (row, number): (In
     let is_right = scope.places(2, ComparisonDirection::Gt, number, &extents);
     let reflected = scope.selected(is_right, reflected, a);
 
+    let beta = scope.of_real(working, in_scale);
     let beta = scope.spread(beta, &line);
-    let stored = scope.selected(is_first, beta, column);
+    let stored = scope.selected(is_first, beta, given);
     let stored = scope.selected(is_below, vector, stored);
     let stored = scope.broadcast(stored, &[0, 1], extents.to_vec());
     let is_column = scope.places(2, ComparisonDirection::Eq, number, &extents);

@@ -346,6 +346,9 @@ pub(crate) struct Run {
     /// Random inputs from this seed, the same on every machine: floats around 0, small integers, both truth values
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = seed)]
     pub(crate) random: Option<u64>,
+    /// Where the random numbers that the program draws begin; the same on every machine
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed)]
+    pub(crate) seed: u64,
     /// Write the results to DIR as out_0.npy, out_1.npy, …; tuples are flattened. DIR is made if there is none
     #[arg(long, value_name = "DIR")]
     pub(crate) output_dir: Option<PathBuf>,

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use weft_hlo::diagnostic::Diagnostic;
-use weft_hlo::eval::{self, Config};
+use weft_hlo::eval::{self, Chance, Config};
 use weft_hlo::ir::{Literal, Module};
 use weft_hlo::passes::{Optimized, PassRun};
 use weft_partition::Target;
@@ -157,7 +157,8 @@ fn executable(
     };
     let _loading = Progress::asked_for("loading", arguments.compiling.progress);
     let checks = if arguments.sanitize { Checks::All } else { Checks::default() };
-    Ok((Executable::with_checks(device, program, checks).map_err(failed)?, is_found))
+    let executable = Executable::with_checks(device, program, checks).map_err(failed)?;
+    Ok((executable.seeded(arguments.seed), is_found))
 }
 
 /// What the host computes, and why: each reason once.
@@ -190,7 +191,12 @@ fn in_evaluator(
     arguments: &Run,
 ) -> Result<Vec<Literal>, Failure> {
     let evaluating = Progress::asked_for("evaluating", arguments.compiling.progress);
-    let config = Config { iteration_limit: arguments.max_iterations, watch: evaluating.watch(), ..Config::default() };
+    let config = Config {
+        iteration_limit: arguments.max_iterations,
+        chance: Some(Chance::seeded(arguments.seed)),
+        watch: evaluating.watch(),
+        ..Config::default()
+    };
     let evaluate = if arguments.precise { eval::evaluate_precisely } else { eval::evaluate_with };
     evaluate(module, inputs, &config).map_err(|findings| Failure::Findings(Arc::clone(source), findings))
 }

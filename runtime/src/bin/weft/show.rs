@@ -41,6 +41,7 @@ fn launch(launch: &Launch) -> Value {
 fn step(step: &Step) -> Value {
     match step {
         Step::Launch(step) => launch(step),
+        Step::Draw(draw) => json!({ "draw": draw.name, "delta": draw.delta, "output": buffer(&draw.output) }),
         Step::Copy(copy) => json!({ "copy": [buffer(&copy.from), buffer(&copy.to)], "bytes": copy.to.bytes }),
         Step::While(step) => json!({
             "while": step.name,

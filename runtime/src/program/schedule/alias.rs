@@ -57,7 +57,7 @@ impl Aliases {
                     self.ahead(schedule, kernels, step)?;
                 }
                 Planned::Conditional(step) => self.branches(schedule, kernels, step)?,
-                Planned::Copy { .. } | Planned::Host(_) => {}
+                Planned::Copy { .. } | Planned::Host(_) | Planned::Draw(_) => {}
             }
             arranged.push(step);
         }

@@ -279,7 +279,7 @@ fn settle_block(
                     }
                 }
             }
-            Planned::Launch(_) | Planned::Copy { .. } => {}
+            Planned::Launch(_) | Planned::Copy { .. } | Planned::Draw(_) => {}
         }
     }
     steps.retain(|step| !matches!(step, Planned::Host(host) if host.outputs.is_empty()));

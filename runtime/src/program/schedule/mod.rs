@@ -95,6 +95,7 @@ enum Planned {
     While(Box<PlannedWhile>),
     Conditional(PlannedConditional),
     Host(PlannedHost),
+    Draw(PlannedDraw),
 }
 
 struct PlannedLaunch {
@@ -189,6 +190,13 @@ struct Branch {
     steps: Vec<Planned>,
     /// One for each output.
     results: Vec<usize>,
+}
+
+/// A random state that is uploaded.
+struct PlannedDraw {
+    site: Site,
+    delta: i64,
+    output: usize,
 }
 
 struct PlannedHost {

@@ -6,7 +6,7 @@ use super::{Carried, Planned, PlannedConditional, PlannedWhile, Schedule, Value}
 use std::collections::BTreeSet;
 
 /// Drops steps of whose results nothing is needed, and what only they need. What decides about a conditional would be read back, which stops the device; the
-/// counter of a loop would be a launch a round. What the host computes stays, and what it stands in.
+/// counter of a loop would be a launch a round. What the host computes and draws stays, and what it stands in.
 pub(super) fn drop_unneeded(schedule: &mut Schedule<'_>) {
     let mut needed =
         Needed { values: &schedule.values, is_needed: vec![false; schedule.values.len()], has_changed: true };
@@ -49,6 +49,7 @@ impl Needed<'_> {
                 Planned::Launch(launch) => launch.inputs.iter().for_each(|input| self.need(*input)),
                 Planned::Copy { from, .. } => self.need(*from),
                 Planned::Host(host) => host.inputs.iter().for_each(|input| self.need(*input)),
+                Planned::Draw(_) => {}
                 Planned::While(step) => {
                     step.flag.iter().for_each(|flag| self.need(*flag));
                     for carried in &step.carried {
@@ -78,7 +79,7 @@ fn stays(step: &Planned, is_needed: &[bool]) -> bool {
     match step {
         Planned::Launch(launch) => any(&launch.outputs),
         Planned::Copy { to, .. } => is_needed[*to],
-        Planned::Host(_) => true,
+        Planned::Host(_) | Planned::Draw(_) => true,
         Planned::While(step) => {
             step.carried.iter().any(|carried| is_needed[carried.last])
                 || has_host_steps(&step.condition)
@@ -97,7 +98,7 @@ fn is_carried(carried: &Carried, is_needed: &[bool]) -> bool {
 
 fn has_host_steps(steps: &[Planned]) -> bool {
     steps.iter().any(|step| match step {
-        Planned::Host(_) => true,
+        Planned::Host(_) | Planned::Draw(_) => true,
         Planned::While(step) => has_host_steps(&step.condition) || has_host_steps(&step.body),
         Planned::Conditional(step) => step.branches.iter().any(|branch| has_host_steps(&branch.steps)),
         Planned::Launch(_) | Planned::Copy { .. } => false,
@@ -134,7 +135,7 @@ impl Dropped {
                 Planned::Conditional(step) => {
                     step.branches.iter_mut().for_each(|branch| self.block(&mut branch.steps, is_needed));
                 }
-                Planned::Launch(_) | Planned::Copy { .. } | Planned::Host(_) => {}
+                Planned::Launch(_) | Planned::Copy { .. } | Planned::Host(_) | Planned::Draw(_) => {}
             }
         }
     }
@@ -160,7 +161,7 @@ impl Dropped {
                     branch.steps.iter().for_each(|step| self.step(step));
                 }
             }
-            Planned::Copy { .. } | Planned::Host(_) => {}
+            Planned::Copy { .. } | Planned::Host(_) | Planned::Draw(_) => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! In which order the instructions of a computation become steps.
 
 use std::collections::BTreeSet;
-use weft_hlo::ir::{ArenaId, Computation, InstrId};
+use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Instruction, Module};
 
 /// What an instruction becomes.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -14,17 +14,42 @@ pub(super) enum Kind {
     Host,
 }
 
-/// The instructions, operands before users, and besides as they stand; but what the host computes as late as can be and as much of it in a row as
-/// can be, so that data goes to the host and back as few times.
-pub(super) fn order(computation: &Computation, kind: impl Fn(InstrId) -> Kind) -> Vec<InstrId> {
+/// For each computation whether what it runs has side effects, random numbers among them.
+pub(super) fn effects(module: &Module) -> Vec<bool> {
+    // Callees stand before their callers.
+    let mut effects: Vec<bool> = Vec::with_capacity(module.computations.len());
+    for computation in module.computations.values() {
+        let has = computation.instructions.values().any(|instruction| has_effect(instruction, &effects));
+        effects.push(has);
+    }
+    effects
+}
+
+/// Whether an instruction has side effects, or runs what has.
+pub(super) fn has_effect(instruction: &Instruction, effects: &[bool]) -> bool {
+    let runs = |callee: &ComputationId| effects.get(callee.index()).copied().unwrap_or(true);
+    instruction.op.has_side_effects() || instruction.op.called_computations().iter().any(runs)
+}
+
+/// The instructions, operands before users, what has side effects in the order in which it stands, and besides as they stand; but what the host
+/// computes as late as can be and as much of it in a row as can be, so that data goes to the host and back as few times.
+pub(super) fn order(computation: &Computation, effects: &[bool], kind: impl Fn(InstrId) -> Kind) -> Vec<InstrId> {
     let instructions = &computation.instructions;
-    let users = computation.users();
+    let mut users = computation.users();
     let mut missing: Vec<usize> = vec![0; instructions.len()];
+    let mut last_effect = None;
     let [mut named, mut device, mut host] = [(); 3].map(|()| BTreeSet::new());
     for (id, instruction) in instructions.iter() {
         let distinct: BTreeSet<InstrId> = instruction.operands.iter().copied().collect();
         missing[id.index()] = distinct.len();
-        if distinct.is_empty() {
+        if has_effect(instruction, effects)
+            && let Some(before) = last_effect.replace(id)
+            && !distinct.contains(&before)
+        {
+            missing[id.index()] += 1;
+            users[before.index()].push(id);
+        }
+        if missing[id.index()] == 0 {
             match kind(id) {
                 Kind::Named => named.insert(id),
                 Kind::Device => device.insert(id),

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::program::donation::Donation;
 use crate::program::layout::buffer_bytes;
 use crate::program::{
-    Ahead, Buffer, BufferId, Conditional, Copy, Exchange, Gate, Host, Launch, Step, Tensor, Updated, While,
+    Ahead, Buffer, BufferId, Conditional, Copy, Draw, Exchange, Gate, Host, Launch, Step, Tensor, Updated, While,
 };
 use std::collections::HashMap;
 use std::ops::Range;
@@ -122,6 +122,11 @@ impl<'a> Writer<'a> {
                     let outputs = self.tensors_of(&step.outputs);
                     let why = self.schedule.fused.asked.get(&step.site).cloned().unwrap_or_default();
                     steps.push(Step::Conditional(Conditional { name, selector, branches, outputs, why }));
+                }
+                Planned::Draw(draw) => {
+                    let name = self.schedule.fused.name(draw.site);
+                    let output = self.tensors[draw.output].clone();
+                    steps.push(Step::Draw(Draw { name, delta: draw.delta, output }));
                 }
                 Planned::Host(step) => {
                     let outputs: Vec<usize> = step.outputs.iter().map(|(value, _)| *value).collect();

@@ -2,11 +2,13 @@
 
 use super::host::Cluster;
 use super::kernels::Kernels;
-use super::order::{Kind, order};
+use super::order::{Kind, effects, order};
 use super::passed_on::{leaf_count, passed_on};
 use super::region::{Region, Regions};
 use super::view::is_view;
-use super::{Branch, Carried, Origin, Planned, PlannedConditional, PlannedLaunch, PlannedWhile, Schedule, Value};
+use super::{
+    Branch, Carried, Origin, Planned, PlannedConditional, PlannedDraw, PlannedLaunch, PlannedWhile, Schedule, Value,
+};
 use crate::Error;
 use crate::program::layout::{buffer_bytes, encode};
 use crate::program::step::MAX_NESTED;
@@ -14,7 +16,7 @@ use crate::program::tensor_bytes;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::Diagnostic;
 use weft_hlo::ir::{ArrayShape, Computation, ComputationId, InstrId, Instruction, Op, Shape};
-use weft_partition::{Form, Fused, Site, Target};
+use weft_partition::{Form, Fused, Site, Target, is_drawn};
 
 /// Steps that a program may have: loops whose bodies hold loops which share bodies can double at every level.
 const MAX_STEPS: usize = 1_000_000;
@@ -66,6 +68,8 @@ pub(super) struct Visit<'a> {
     kernels: &'a Kernels,
     /// Why what is no kernel is not compiled.
     refused: BTreeMap<Site, &'a Diagnostic>,
+    /// Of each computation whether what it runs has side effects.
+    effects: Vec<bool>,
     pub(super) values: Vec<Value>,
     pub(super) regions: Regions,
     constants: BTreeMap<Site, usize>,
@@ -94,6 +98,7 @@ impl<'a> Visit<'a> {
             target,
             kernels,
             refused,
+            effects: effects(&fused.module),
             values: Vec::new(),
             regions: Regions::default(),
             constants: BTreeMap::new(),
@@ -151,7 +156,7 @@ impl<'a> Visit<'a> {
             frame.of.insert(parameter, arguments.by_ref().take(count).collect());
         }
         let kernels = self.kernels;
-        for id in order(computation, |id| self.kind(&frame, id)) {
+        for id in order(computation, &self.effects, |id| self.kind(&frame, id)) {
             let instruction = &computation.instructions[id];
             match self.kind(&frame, id) {
                 Kind::Named => {
@@ -170,6 +175,7 @@ impl<'a> Visit<'a> {
                             None => self.repeated(&mut frame, id, instruction)?,
                         },
                         Op::Conditional { .. } => self.chosen(&mut frame, id, instruction)?,
+                        Op::RngGetAndUpdateState { delta } => self.drawn(&mut frame, id, *delta)?,
                         Op::AsyncStart { .. } => self.called(&mut frame, instruction)?,
                         _ => self.launch(&mut frame, id, instruction)?,
                     };
@@ -197,6 +203,7 @@ impl<'a> Visit<'a> {
             Op::Fusion { .. } if is_view(self.fused, site) => Kind::Named,
             Op::Fusion { .. } if matches!(self.kernels.fusion(site), Some(Ok(_))) => Kind::Device,
             Op::While { .. } | Op::Conditional { .. } | Op::AsyncStart { .. } => Kind::Device,
+            Op::RngGetAndUpdateState { .. } if is_drawn(&frame.computation.instructions[id]) => Kind::Device,
             _ => Kind::Host,
         }
     }
@@ -535,6 +542,19 @@ impl<'a> Visit<'a> {
             outputs: outputs.iter().flatten().copied().collect(),
         }));
         Ok(outputs)
+    }
+
+    /// A random state, which is moved on whether it is used or not.
+    fn drawn(&mut self, frame: &mut Frame<'a>, id: InstrId, delta: i64) -> Result<Leaves, Error> {
+        let instruction = &frame.computation.instructions[id];
+        let at = self.step(instruction)?;
+        let leaves = self.made(frame, instruction, at)?;
+        for &output in leaves.iter().flatten() {
+            self.uses(output, at, frame.region);
+            let site = Site { computation: frame.id, instruction: id };
+            frame.steps.push(Planned::Draw(PlannedDraw { site, delta, output }));
+        }
+        Ok(leaves)
     }
 
     /// Something that the host computes, together with what it computes besides.

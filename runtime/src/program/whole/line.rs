@@ -64,6 +64,16 @@ impl<'t> Line<'t> {
         Ok(number)
     }
 
+    /// A number that may be negative.
+    pub(super) fn integer(&mut self) -> Result<i64, Error> {
+        let sign = usize::from(self.rest.starts_with('-'));
+        let digits = self.rest[sign..].bytes().take_while(u8::is_ascii_digit).count();
+        let (number, rest) = self.rest.split_at(sign + digits);
+        let number = number.parse().map_err(|_| self.expected("a number within its range"))?;
+        self.rest = rest.trim_start();
+        Ok(number)
+    }
+
     /// A string of JSON.
     pub(super) fn name(&mut self) -> Result<String, Error> {
         let mut is_escaped = false;

@@ -23,6 +23,7 @@
 //! content   := operand N | result N | updated N from N by ELEMENTS
 //! step      := launch
 //!            | copy tensor -> tensor
+//!            | draw NAME by INTEGER -> tensor
 //!            | while NAME [rounds N] [flag tensor] tensors [ahead N] {
 //!                [gate N launch]  condition { step… }  body { step… }  [exchange bN <- bN, …] }
 //!            | conditional NAME by tensor -> tensors because REASON { branch { step… } … }

@@ -5,7 +5,7 @@ use super::line::Line;
 use super::read::Reader;
 use crate::Error;
 use crate::program::check::Check;
-use crate::program::{Ahead, Conditional, Copy, Exchange, Gate, Host, Launch, Step, Updated, While};
+use crate::program::{Ahead, Conditional, Copy, Draw, Exchange, Gate, Host, Launch, Step, Updated, While};
 use weft_hlo::diagnostic::Diagnostic;
 use weft_hlo::ir::Span;
 
@@ -41,6 +41,16 @@ impl Steps<'_> {
             self.check.copy(&copy).map_err(refused)?;
             return Ok(Step::Copy(copy));
         }
+        if let Some(mut line) = reader.accept("draw") {
+            let name = line.name()?;
+            line.expect("by")?;
+            let delta = line.integer()?;
+            line.expect("->")?;
+            let draw = Draw { name, delta, output: line.tensor()? };
+            line.end()?;
+            self.check.draw(&draw).map_err(refused)?;
+            return Ok(Step::Draw(draw));
+        }
         if let Some(line) = reader.accept("while") {
             let step = self.repeated(line, reader)?;
             self.check.repeated(&step).map_err(refused)?;
@@ -52,7 +62,7 @@ impl Steps<'_> {
             return Ok(Step::Conditional(step));
         }
         let Some(line) = reader.accept("host") else {
-            return Err(refused("expected `launch`, `copy`, `while`, `conditional` or `host`".to_owned()));
+            return Err(refused("expected `launch`, `copy`, `draw`, `while`, `conditional` or `host`".to_owned()));
         };
         let step = host(line, reader)?;
         self.check.host(&step).map_err(refused)?;

@@ -2,7 +2,7 @@
 
 use super::FIRST;
 use crate::program::{
-    Ahead, Buffer, BufferKind, Conditional, Copy, Host, Launch, LoopDecision, Place, Program, Step, Tensor, While,
+    Ahead, Buffer, BufferKind, Conditional, Copy, Draw, Host, Launch, LoopDecision, Place, Program, Step, Tensor, While,
 };
 use std::fmt::{self, Display, Write};
 use weft_codegen_wgsl::{Binding, Content};
@@ -120,6 +120,9 @@ impl Writer {
             Step::While(step) => self.repeated(step),
             Step::Conditional(step) => self.conditional(step),
             Step::Host(step) => self.host(step),
+            Step::Draw(Draw { name, delta, output }) => {
+                self.line(format_args!("draw {} by {delta} -> {}", quoted(name), OfTensor(output)))
+            }
         }
     }
 

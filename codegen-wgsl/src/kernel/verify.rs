@@ -2,6 +2,7 @@
 
 mod function;
 mod lanes;
+mod matrices;
 mod limits;
 mod reads;
 mod tiles;
@@ -146,6 +147,10 @@ impl Kernel {
                     }
                 }
                 Space::Workgroup | Space::Thread => own = true,
+                Space::Matrix { .. } => {
+                    own = true;
+                    matrices::check_memory(self, memory, findings);
+                }
             }
         }
         for function in self.functions.values() {

@@ -19,7 +19,14 @@ use weft_partition::Form;
 /// # Errors
 /// If an index leaves 64 bits.
 pub fn words(kernel: &Kernel) -> Result<Kernel, Error> {
-    let packed: Vec<Option<Packed>> = kernel.memories.values().map(Packed::of).collect();
+    // What matrices are taken from is as these have it.
+    let of_matrices = kernel.in_matrices();
+    let packed: Vec<Option<Packed>> = kernel
+        .memories
+        .values()
+        .zip(of_matrices)
+        .map(|(memory, of_matrices)| Packed::of(memory).filter(|_| !of_matrices))
+        .collect();
     if packed.iter().all(Option::is_none) {
         return Ok(kernel.clone());
     }

@@ -20,10 +20,10 @@ const FLAGS: [(Wgpu, Flag); 9] = [
     (Wgpu::PIPELINE_CACHE, |features| &mut features.pipeline_cache),
 ];
 
-/// The features of wgpu that a device is opened with, as far as its adapter has them: those that a description tells of, but for
-/// those that wgpu gives to nobody without `unsafe`.
+/// The features of wgpu that a device is opened with, as far as its adapter has them: those that a description tells of.
 pub(super) fn described(kind: DeviceKind) -> Wgpu {
-    let flags = FLAGS.iter().fold(Wgpu::SUBGROUP | Wgpu::IMMEDIATES, |all, (feature, _)| all | *feature);
+    let others = Wgpu::SUBGROUP | Wgpu::IMMEDIATES | Wgpu::EXPERIMENTAL_COOPERATIVE_MATRIX;
+    let flags = FLAGS.iter().fold(others, |all, (feature, _)| all | *feature);
     // SPIR-V of the runtime's own; whether it is of use a self-test tells.
     let flags = if cfg!(feature = "no-contraction") { flags | Wgpu::PASSTHROUGH_SHADERS } else { flags };
     if shares_memory(kind) { flags | Wgpu::MAPPABLE_PRIMARY_BUFFERS } else { flags }
@@ -32,21 +32,36 @@ pub(super) fn described(kind: DeviceKind) -> Wgpu {
 /// An adapter with all that it offers.
 pub(super) fn adapter(index: usize, adapter: &wgpu::Adapter) -> AdapterInfo {
     let info = adapter.get_info();
-    let matrices = adapter.cooperative_matrix_properties();
-    let matrices = matrices.iter().map(|it| {
+    let target = opened(adapter, &adapter.limits(), adapter.features());
+    described_as(index, &info, target)
+}
+
+/// What can be compiled for on an adapter that is opened with these limits and features.
+pub(super) fn opened(adapter: &wgpu::Adapter, limits: &wgpu::Limits, features: Wgpu) -> Target {
+    let mut target = target(&adapter.get_info(), limits, features);
+    if features.contains(Wgpu::EXPERIMENTAL_COOPERATIVE_MATRIX) {
+        matrices(&mut target.features, &adapter.cooperative_matrix_properties());
+    }
+    target
+}
+
+/// Puts the matrices that subgroups multiply into a description that has subgroups. Sums that stay at the greatest number instead of passing it are left out.
+fn matrices(features: &mut Features, offered: &[wgpu::CooperativeMatrixProperties]) {
+    if features.subgroup.is_none() {
+        return;
+    }
+    for it in offered.iter().filter(|it| !it.saturating_accumulation) {
         let [factor, sum] = [it.ab_type, it.cr_type].map(|element_type| match element_type {
             wgpu::CooperativeScalarType::F32 => ElementType::F32,
             wgpu::CooperativeScalarType::F16 => ElementType::F16,
             wgpu::CooperativeScalarType::I32 => ElementType::S32,
             wgpu::CooperativeScalarType::U32 => ElementType::U32,
         });
-        CooperativeMatrix::new([it.m_size, it.n_size, it.k_size], factor, sum)
-    });
-    let mut target = target(&info, &adapter.limits(), adapter.features());
-    if target.features.subgroup.is_some() {
-        target.features.cooperative_matrices = matrices.collect();
+        let matrix = CooperativeMatrix::new([it.m_size, it.n_size, it.k_size], factor, sum);
+        if !features.cooperative_matrices.contains(&matrix) {
+            features.cooperative_matrices.push(matrix);
+        }
     }
-    described_as(index, &info, target)
 }
 
 /// A device as it was opened, of whose adapter nothing else is known.

@@ -261,6 +261,15 @@ impl Growing<'_, '_> {
             }
             Statement::Collective { .. } => self.collective(statement, out)?,
             Statement::Barrier => out.push(Statement::Barrier),
+            Statement::Matrix(op) => {
+                let mut op = op.clone();
+                if let Some((_, indices)) = op.place_mut() {
+                    for index in indices {
+                        *index = self.stepped(index)?.lanes[0].clone();
+                    }
+                }
+                out.push(Statement::Matrix(op));
+            }
             Statement::Merge { .. } | Statement::Update { .. } | Statement::Share { .. } | Statement::Name { .. } => {
                 return Err(Refusal::Effects);
             }
@@ -285,7 +294,7 @@ impl Growing<'_, '_> {
                 Held::Vector(lanes) => offset.is_multiple_of(4 * u64::from(lanes)),
                 Held::Word(_) => true,
             },
-            Space::Workgroup | Space::Thread => false,
+            Space::Workgroup | Space::Thread | Space::Matrix { .. } => false,
         }
     }
 

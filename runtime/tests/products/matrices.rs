@@ -1,0 +1,133 @@
+//! Products of matrices that subgroups multiply, written out as loops, against the evaluator.
+
+use super::{check, products, random};
+use crate::count::{cases, first_seed};
+use crate::support;
+use std::fmt::Write;
+use weft_hlo::ir::ElementType;
+use weft_partition::{CooperativeMatrix, DeviceKind, Product, Schedule, Target, Vendor};
+use weft_runtime::Device;
+
+/// The device as one whose subgroups multiply such matrices, and which has so many cores.
+fn target(device: &Device, matrices: &[(u32, ElementType)], cores: u32) -> Target {
+    device.target().clone().with(|target| {
+        target.schedule = Some(Schedule::Gpu);
+        (target.kind, target.vendor) = (DeviceKind::Discrete, Vendor::Nvidia);
+        target.hardware.cores = cores;
+        target.emulate_matrices = true;
+        let of = |(side, factor): &(u32, ElementType)| CooperativeMatrix::new([*side; 3], *factor, ElementType::F32);
+        target.features.cooperative_matrices = matrices.iter().map(of).collect();
+    })
+}
+
+const HALVES: (u32, ElementType) = (16, ElementType::F16);
+const SMALL_HALVES: (u32, ElementType) = (8, ElementType::F16);
+const WORDS: (u32, ElementType) = (8, ElementType::F32);
+
+/// Kernels of a text that have matrices.
+fn with_matrices(text: &str, target: &Target) -> Vec<Product> {
+    let found = products(&support::module(text), target);
+    found.into_iter().filter(|product| product.matrices.is_some()).collect()
+}
+
+/// A dot of operands of a type, each as it is or transposed, converted before, and with a bias and an activation behind it.
+fn dot([ty, wide, result]: [&str; 3], [m, k, n]: [usize; 3], batch: usize, transposed: [bool; 2]) -> String {
+    let shape = |[first, second]: [usize; 2], is_transposed: bool| {
+        let [first, second] = if is_transposed { [second, first] } else { [first, second] };
+        format!("[{batch},{first},{second}]")
+    };
+    let (a, b) = (shape([m, k], transposed[0]), shape([k, n], transposed[1]));
+    let [left, right] = [if transposed[0] { 1 } else { 2 }, if transposed[1] { 2 } else { 1 }];
+    let sums = format!("{result}[{batch},{m},{n}]");
+    format!(
+        "HloModule m\nENTRY e {{\n  a = {ty}{a} parameter(0)\n  b = {ty}{b} parameter(1)\n  c = {result}[{n}] parameter(2)\n  \
+         x = {wide}{a} convert(a)\n  y = {wide}{b} convert(b)\n  d = {sums} dot(x, y), lhs_batch_dims={{0}}, rhs_batch_dims={{0}}, \
+         lhs_contracting_dims={{{left}}}, rhs_contracting_dims={{{right}}}\n  bias = {sums} broadcast(c), dimensions={{2}}\n  \
+         s = {sums} add(d, bias)\n  zero = {result}[] constant(0)\n  zeros = {sums} broadcast(zero), dimensions={{}}\n  \
+         ROOT r = {sums} maximum(s, zeros)\n}}\n"
+    )
+}
+
+/// Sides around those of matrices, and of tiles of a subgroup and a workgroup.
+#[test]
+fn sides_of_all_sizes_agree_with_the_evaluator() {
+    let device = support::device();
+    let sides = [[17, 19, 16], [13, 33, 31], [33, 15, 65], [64, 64, 48], [65, 31, 36], [129, 40, 67], [12, 129, 132]];
+    let mut report = String::new();
+    for (number, size) in sides.into_iter().enumerate() {
+        let transposed = [number % 2 == 1, number / 2 % 2 == 1];
+        for (types, matrix) in [
+            (["f16", "f16", "f16"], HALVES),
+            (["f16", "f32", "f32"], SMALL_HALVES),
+            (["f32", "f32", "f32"], WORDS),
+            (["bf16", "bf16", "f32"], WORDS),
+        ] {
+            // Packed results fill words.
+            let [m, k, n] = size;
+            let n = if types[2] == "f16" { n.next_multiple_of(2) } else { n };
+            let target = target(&device, &[matrix], 1);
+            let text = dot(types, [m, k, n], 1 + number % 2, transposed);
+            let found = with_matrices(&text, &target);
+            let has_rows = types[2] != "f16" || n % 4 == 0;
+            assert_eq!(found.len(), usize::from(has_rows), "{text}");
+            if let Err(why) = check(&device, &target, &text) {
+                writeln!(report, "{why}\n{text}").unwrap();
+            }
+        }
+    }
+    assert!(report.is_empty(), "{report}");
+}
+
+/// Workgroups of all shapes.
+#[test]
+fn shapes_of_workgroups_agree_with_the_evaluator() {
+    let device = support::device();
+    for (types, matrix) in [(["f16", "f16", "f32"], HALVES), (["f32", "f32", "f32"], WORDS)] {
+        let mut tiles = Vec::new();
+        for (size, cores) in [([160, 24, 144], 1), ([160, 24, 144], 2), ([72, 24, 80], 64)] {
+            let target = target(&device, &[matrix], cores).with(|it| it.max_workgroup_storage_bytes = 1 << 18);
+            let text = dot(types, size, 1, [false, true]);
+            tiles.extend(with_matrices(&text, &target).iter().map(|product| (product.tile, product.group)));
+            let device_has = device.target().max_workgroup_storage_bytes;
+            let runs = target.with(|it| it.max_workgroup_storage_bytes = device_has);
+            check(&device, &runs, &text).unwrap_or_else(|why| panic!("{why}\n{text}"));
+        }
+        assert_eq!(tiles, [([64, 32], [2, 4]), ([32, 32], [2, 2]), ([16, 16], [2, 2])]);
+    }
+}
+
+/// Dots of any dimensions in any order, alone or with something before and behind them.
+#[test]
+fn dots_agree_with_the_evaluator() {
+    let device = support::device();
+    let (mut with, mut report) = (0, String::new());
+    let (first, count) = (first_seed(), cases(16));
+    for seed in first..first + count {
+        let target = target(&device, &[HALVES, WORDS], 1 + u32::try_from(seed % 3).unwrap());
+        let text = random(seed);
+        with += u64::from(!with_matrices(&text, &target).is_empty());
+        if let Err(why) = check(&device, &target, &text) {
+            writeln!(report, "seed {seed}: {why}\n{text}").unwrap();
+        }
+    }
+    assert!(report.is_empty(), "{report}");
+    assert!(with * 8 >= count, "{with} of {count} have matrices");
+}
+
+/// Several sums in one kernel, some of which are needed together.
+#[test]
+fn several_sums_agree_with_the_evaluator() {
+    let device = support::device();
+    for (ty, matrix) in [("f16", HALVES), ("f32", WORDS)] {
+        let numbers = "lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+        let text = format!(
+            "HloModule m\nENTRY e {{\n  x = {ty}[40,24] parameter(0)\n  w = {ty}[24,36] parameter(1)\n  v = {ty}[24,36] parameter(2)\n  \
+             u = {ty}[24,36] parameter(3)\n  p = {ty}[40,36] dot(x, w), {numbers}\n  q = {ty}[40,36] dot(x, v), {numbers}\n  \
+             r = {ty}[40,36] dot(x, u), {numbers}\n  s = {ty}[40,36] subtract(p, r)\n  n = {ty}[40,36] negate(q)\n  \
+             ROOT t = ({ty}[40,36], {ty}[40,36], {ty}[40,36]) tuple(n, s, p)\n}}\n"
+        );
+        let target = target(&device, &[matrix], 1);
+        assert!(!with_matrices(&text, &target).is_empty(), "{text}");
+        check(&device, &target, &text).unwrap_or_else(|why| panic!("{why}\n{text}"));
+    }
+}

@@ -31,12 +31,12 @@ const TEXT: &str = "kernel @k(in %x: f32[16, 8], in %y: f32[8, 8], out %z: f32[1
     }
     barrier
     clear %c
-    load %a from %left[8 * (d1 floordiv 4), 0] by rows
+    load %a from %left[(d1 floordiv 4) * 8, 0] by rows
     load %b from %right[0, 0] by columns
     loop for s0 in [0, 1] {
       multiply %a, %b into %c
     }
-    save %c to %sums[8 * (d1 floordiv 4), 0]
+    save %c to %sums[(d1 floordiv 4) * 8, 0]
     barrier
     loop for s0 in [0, 15] {
       %2: f32 = extract %sums[s0, d1]
@@ -105,23 +105,23 @@ fn findings(part: &str, replacement: &str) -> Vec<String> {
 fn rules_are_kept() {
     for (part, replacement, expected) in [
         ("matrix a of", "matrix d of", "5:10: HLO416: expected `a`, `b` or `c`, found `d`"),
-        ("by rows", "by lines", "20:50: HLO416: expected `rows` or `columns`, found `lines`"),
-        ("multiply %a, %b into", "multiply %a, %b to", "23:23: HLO416: expected `into`, found `to`"),
+        ("by rows", "by lines", "19:51: HLO416: expected `rows` or `columns`, found `lines`"),
+        ("multiply %a, %b into", "multiply %a, %b to", "22:23: HLO416: expected `into`, found `to`"),
         ("%a: f32[8, 8]", "%a: f32[8, 4]", "%a: there are no matrices f32[8,4]"),
         ("%a: f32[8, 8]", "%a: s32[8, 8]", "%a: there are no matrices s32[8,8]"),
         ("a of 4", "a of 16", "%a: 8 invocations are no whole number of subgroups of 16"),
         ("multiply %a, %b", "multiply %b, %a", "entry: %b is no matrix a"),
         ("load %b", "load %c", "entry: %c is no matrix b"),
         ("save %c", "save %a", "entry: %a is no matrix c"),
-        ("save %c to %sums[8 * (d1 floordiv 4), 0]", "save %c to %z[0, 0]", "entry: %z, f32[16,8], is no tile of what %c holds"),
+        ("save %c to %sums[(d1 floordiv 4) * 8, 0]", "save %c to %z[0, 0]", "entry: %z, f32[16,8], is no tile of what %c holds"),
         ("%2: f32 = extract %sums[s0, d1]", "%2: f32 = extract %c[s0, d1]", "entry: an element of the matrix %c is touched alone"),
         ("clear %c", "if d1 in [0, 3] { clear %c }", "entry: a matrix is touched where not all invocations come"),
-        ("%left[8 * (d1 floordiv 4), 0] by", "%left[8 * (d1 floordiv 4) + 1, 0] by", "entry: the index 8 * (d1 floordiv 4) + 1 into %left is not within [0, 8]"),
-        ("%left[8 * (d1 floordiv 4), 0] by", "%left[8 * (d1 floordiv 4), 3] by", "%left: an element is read that was never written"),
-        ("%left[8 * (d1 floordiv 4), 0] by", "%left[d1, 0] by", "%left: members of a subgroup have other places for a matrix"),
+        ("%left[(d1 floordiv 4) * 8, 0] by", "%left[(d1 floordiv 4) * 8 + 1, 0] by", "entry: the index (d1 floordiv 4) * 8 + 1 into %left is not within [0, 8]"),
+        ("%left[(d1 floordiv 4) * 8, 0] by", "%left[(d1 floordiv 4) * 8, 3] by", "%left: an element is read that was never written"),
+        ("%left[(d1 floordiv 4) * 8, 0] by", "%left[d1, 0] by", "%left: members of a subgroup have other places for a matrix"),
         ("    barrier\n    clear", "    clear", "%left: an element is read that another invocation writes without a barrier between"),
-        ("save %c to %sums[8 * (d1 floordiv 4), 0]\n    barrier", "save %c to %sums[8 * (d1 floordiv 4), 0]", "%sums: an element is read that another invocation writes without a barrier between"),
-        ("to %sums[8 * (d1 floordiv 4), 0]", "to %sums[0, 0]", "%sums: two invocations write an element without a barrier between"),
+        ("save %c to %sums[(d1 floordiv 4) * 8, 0]\n    barrier", "save %c to %sums[(d1 floordiv 4) * 8, 0]", "%sums: an element is read that another invocation writes without a barrier between"),
+        ("to %sums[(d1 floordiv 4) * 8, 0]", "to %sums[0, 0]", "%sums: two invocations write an element without a barrier between"),
     ] {
         let found = findings(part, replacement);
         assert!(found.iter().any(|finding| finding == expected), "{replacement}: {found:?}");

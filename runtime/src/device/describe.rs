@@ -156,12 +156,24 @@ fn features(kind: DeviceKind, info: &wgpu::AdapterInfo, offered: Wgpu) -> Featur
     }
     features.mappable_primary_buffers = shares_memory(kind) && offered.contains(Wgpu::MAPPABLE_PRIMARY_BUFFERS);
     // Sizes that are no powers of two in order are a driver's mistake, and nothing to rely on.
-    let (min, max) = (info.subgroup_min_size, info.subgroup_max_size);
+    let (min, max) = match (info.subgroup_min_size, info.subgroup_max_size) {
+        _ if is_apple_with_matrices(info, offered) => (APPLE_SUBGROUP, APPLE_SUBGROUP),
+        told => told,
+    };
     let has_sizes = min.is_power_of_two() && max.is_power_of_two() && min <= max;
     features.subgroup = (offered.contains(Wgpu::SUBGROUP) && has_sizes).then_some(Subgroups { min, max });
     features.subgroup_barrier &= features.subgroup.is_some();
     features.int64_atomics &= features.shader_int64;
     features
+}
+
+/// Invocations of a subgroup of every GPU of Apple's. Metal tells it of each pipeline alone, and wgpu the sizes of all GPUs that Metal ever ran on.
+const APPLE_SUBGROUP: u32 = 32;
+
+/// Whether it is a GPU of Apple's whose subgroups multiply matrices: others that Metal has those of are of other makers.
+fn is_apple_with_matrices(info: &wgpu::AdapterInfo, offered: Wgpu) -> bool {
+    let has_matrices = offered.contains(Wgpu::EXPERIMENTAL_COOPERATIVE_MATRIX);
+    info.backend == wgpu::Backend::Metal && has_matrices && info.name.starts_with("Apple")
 }
 
 /// What wgpu does not tell: taken from the devices that this one is most like.
@@ -241,6 +253,33 @@ mod tests {
             }
         });
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn matrices_are_described_where_there_are_subgroups() {
+        let offered = |saturates| wgpu::CooperativeMatrixProperties {
+            m_size: 16,
+            n_size: 16,
+            k_size: 16,
+            ab_type: wgpu::CooperativeScalarType::F16,
+            cr_type: wgpu::CooperativeScalarType::F32,
+            saturating_accumulation: saturates,
+        };
+        let mut features = Features::default();
+        matrices(&mut features, &[offered(false)]);
+        assert_eq!(features.cooperative_matrices, []);
+        features.subgroup = Some(Subgroups { min: 32, max: 32 });
+        matrices(&mut features, &[offered(true), offered(false), offered(false)]);
+        let expected = CooperativeMatrix::new([16; 3], ElementType::F16, ElementType::F32);
+        assert_eq!(features.cooperative_matrices, [expected]);
+        let apple = wgpu::AdapterInfo {
+            name: "Apple M1".to_owned(),
+            ..info(wgpu::DeviceType::IntegratedGpu, wgpu::Backend::Metal, 0)
+        };
+        let sizes = |features: Wgpu| target(&apple, &wgpu::Limits::default(), features).features.subgroup;
+        assert_eq!(sizes(Wgpu::SUBGROUP), Some(Subgroups { min: 8, max: 32 }));
+        let both = Wgpu::SUBGROUP | Wgpu::EXPERIMENTAL_COOPERATIVE_MATRIX;
+        assert_eq!(sizes(both), Some(Subgroups { min: 32, max: 32 }));
     }
 
     #[test]

@@ -262,11 +262,12 @@ impl Growing<'_, '_> {
             Statement::Collective { .. } => self.collective(statement, out)?,
             Statement::Barrier => out.push(Statement::Barrier),
             Statement::Matrix(op) => {
+                let found = op.place().map(|(_, indices)| indices).unwrap_or_default();
+                let found: Vec<Expr> =
+                    found.iter().map(|index| Ok(self.stepped(index)?.lanes[0].clone())).collect::<Result<_, Refusal>>()?;
                 let mut op = op.clone();
                 if let Some((_, indices)) = op.place_mut() {
-                    for index in indices {
-                        *index = self.stepped(index)?.lanes[0].clone();
-                    }
+                    *indices = found;
                 }
                 out.push(Statement::Matrix(op));
             }

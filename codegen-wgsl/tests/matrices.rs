@@ -7,8 +7,10 @@ use snapbox::{Assert, Data, data::DataFormat};
 use std::path::Path;
 use weft_codegen_wgsl::kernel::Kernel;
 use weft_codegen_wgsl::lower::Lowering;
-use weft_codegen_wgsl::{Shader, SpirvOptions, Target, compile, compile_kernel};
-use weft_hlo::ir::ElementType;
+use weft_codegen_wgsl::{Shader, SpirvOptions, Target, compile, compile_kernel, kernel};
+use weft_hlo::eval::evaluate;
+use weft_hlo::ir::{Data, ElementType, Literal};
+use weft_hlo::random::{Numbers, Options, inputs};
 use weft_hlo::text::parse;
 use weft_partition::{CooperativeMatrix, Emitter, Product, Subgroups, fuse};
 
@@ -113,15 +115,47 @@ fn rules_are_kept() {
         ("multiply %a, %b", "multiply %b, %a", "entry: %b is no matrix a"),
         ("load %b", "load %c", "entry: %c is no matrix b"),
         ("save %c", "save %a", "entry: %a is no matrix c"),
-        ("save %c to %sums[(d1 floordiv 4) * 8, 0]", "save %c to %z[0, 0]", "entry: %z, f32[16,8], is no tile of what %c holds"),
-        ("%2: f32 = extract %sums[s0, d1]", "%2: f32 = extract %c[s0, d1]", "entry: an element of the matrix %c is touched alone"),
+        (
+            "save %c to %sums[(d1 floordiv 4) * 8, 0]",
+            "save %c to %z[0, 0]",
+            "entry: %z, f32[16,8], is no tile of what %c holds",
+        ),
+        (
+            "%2: f32 = extract %sums[s0, d1]",
+            "%2: f32 = extract %c[s0, d1]",
+            "entry: an element of the matrix %c is touched alone",
+        ),
         ("clear %c", "if d1 in [0, 3] { clear %c }", "entry: a matrix is touched where not all invocations come"),
-        ("%left[(d1 floordiv 4) * 8, 0] by", "%left[(d1 floordiv 4) * 8 + 1, 0] by", "entry: the index (d1 floordiv 4) * 8 + 1 into %left is not within [0, 8]"),
-        ("%left[(d1 floordiv 4) * 8, 0] by", "%left[(d1 floordiv 4) * 8, 3] by", "%left: an element is read that was never written"),
-        ("%left[(d1 floordiv 4) * 8, 0] by", "%left[d1, 0] by", "%left: members of a subgroup have other places for a matrix"),
-        ("    barrier\n    clear", "    clear", "%left: an element is read that another invocation writes without a barrier between"),
-        ("save %c to %sums[(d1 floordiv 4) * 8, 0]\n    barrier", "save %c to %sums[(d1 floordiv 4) * 8, 0]", "%sums: an element is read that another invocation writes without a barrier between"),
-        ("to %sums[(d1 floordiv 4) * 8, 0]", "to %sums[0, 0]", "%sums: two invocations write an element without a barrier between"),
+        (
+            "%left[(d1 floordiv 4) * 8, 0] by",
+            "%left[(d1 floordiv 4) * 8 + 1, 0] by",
+            "entry: the index (d1 floordiv 4) * 8 + 1 into %left is not within [0, 8]",
+        ),
+        (
+            "%left[(d1 floordiv 4) * 8, 0] by",
+            "%left[(d1 floordiv 4) * 8, 3] by",
+            "%left: an element is read that was never written",
+        ),
+        (
+            "%left[(d1 floordiv 4) * 8, 0] by",
+            "%left[d1, 0] by",
+            "%left: members of a subgroup have other places for a matrix",
+        ),
+        (
+            "    barrier\n    clear",
+            "    clear",
+            "%left: an element is read that another invocation writes without a barrier between",
+        ),
+        (
+            "save %c to %sums[(d1 floordiv 4) * 8, 0]\n    barrier",
+            "save %c to %sums[(d1 floordiv 4) * 8, 0]",
+            "%sums: an element is read that another invocation writes without a barrier between",
+        ),
+        (
+            "to %sums[(d1 floordiv 4) * 8, 0]",
+            "to %sums[0, 0]",
+            "%sums: two invocations write an element without a barrier between",
+        ),
     ] {
         let found = findings(part, replacement);
         assert!(found.iter().any(|finding| finding == expected), "{replacement}: {found:?}");
@@ -138,10 +172,11 @@ fn dot(ty: &str, result: &str, [m, k, n]: [u32; 3], target: &Target) -> (Shader,
     let fused = fuse(&parse(&text).unwrap(), target).unwrap_or_else(|findings| panic!("{findings}"));
     let site = fused.fusions().next().unwrap();
     let shader = compile(&fused, site, target).unwrap_or_else(|findings| panic!("{findings}"));
-    let product = fused.module.computations.ids().filter_map(|id| fused.plan(id)).find_map(|plan| match plan.emitter() {
-        Emitter::Product(product) => Some(product),
-        _ => None,
-    });
+    let product =
+        fused.module.computations.ids().filter_map(|id| fused.plan(id)).find_map(|plan| match plan.emitter() {
+            Emitter::Product(product) => Some(product),
+            _ => None,
+        });
     (shader, product.unwrap())
 }
 
@@ -159,6 +194,48 @@ fn kernels_with_matrices_are_proved_and_written() {
             let words = shader.to_ordered_spirv(options).unwrap();
             // OpCapability CooperativeMatrixKHR
             assert!(words.windows(2).any(|pair| pair == [2 << 16 | 17, 6022]));
+        }
+    }
+}
+
+/// What emitters make of products is what they are, in workgroups of all shapes, with operands of any order; run with matrices as they are.
+#[test]
+fn emitted_kernels_compute_products() {
+    for (side, members, cores, size) in [
+        (8, 4, 1, [130, 20, 132]),
+        (8, 8, 2, [72, 9, 68]),
+        (16, 32, 1, [129, 40, 65]),
+        (16, 8, 64, [33, 50, 44]),
+        (8, 32, 64, [17, 13, 23]),
+    ] {
+        let target = with_matrices(side, ElementType::F32).with(|target| {
+            target.features.subgroup = Some(Subgroups { min: members, max: members });
+            target.hardware.cores = cores;
+        });
+        let [m, k, n] = size;
+        for (x, y, left, right) in
+            [([m, k], [n, k], 1, 1), ([m, k], [k, n], 1, 0), ([k, m], [n, k], 0, 1), ([k, m], [k, n], 0, 0)]
+        {
+            let text = format!(
+                "HloModule m\nENTRY e {{\n  x = f32[{},{}] parameter(0)\n  y = f32[{},{}] parameter(1)\n  z = f32[{m},{n}] parameter(2)\n  \
+                 d = f32[{m},{n}] dot(x, y), lhs_contracting_dims={{{left}}}, rhs_contracting_dims={{{right}}}\n  \
+                 ROOT s = f32[{m},{n}] add(d, z)\n}}\n",
+                x[0], x[1], y[0], y[1]
+            );
+            let module = parse(&text).unwrap();
+            let arguments = inputs(&module, 1, &Options { numbers: Numbers::Tame, ..Options::default() });
+            let expected = evaluate(&module, &arguments).unwrap();
+            let fused = fuse(&module, &target).unwrap_or_else(|findings| panic!("{findings}"));
+            let emitted = kernel(&fused, fused.fusions().next().unwrap(), &target).unwrap();
+            assert!(emitted.has_matrices(), "{text}");
+            let words = |literal: &Literal| match &literal.data {
+                Data::F32(numbers) => numbers.iter().map(|number| number.to_bits()).collect(),
+                other => panic!("{other:?}"),
+            };
+            let mut buffers: Vec<Vec<u32>> = arguments.iter().map(words).collect();
+            buffers.push(vec![0; (m * n) as usize]);
+            lockstep::run(&emitted, &mut buffers, members as usize);
+            assert_eq!(buffers[3], words(&expected[0]), "{text}\n{emitted}");
         }
     }
 }

@@ -16,8 +16,8 @@ use crate::kernel::{
 };
 use crate::lower::indices_at;
 use crate::wgsl::Names;
-use packed::factor_type;
 use matrices::Matrices;
+use packed::factor_type;
 use tiles::{add_tile, is_deep};
 use weft_affine::{Constraint, Error, Expr, Interval, Var};
 use weft_hlo::ir::{Arena, ArenaId, BinaryOp, Computation, ElementType, InstrId};

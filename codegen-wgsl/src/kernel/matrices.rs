@@ -88,7 +88,9 @@ impl MatrixOp {
     /// The matrices that it touches.
     pub fn matrices(&self) -> Vec<MemoryId> {
         match self {
-            MatrixOp::Clear { matrix } | MatrixOp::Load { matrix, .. } | MatrixOp::Store { matrix, .. } => vec![*matrix],
+            MatrixOp::Clear { matrix } | MatrixOp::Load { matrix, .. } | MatrixOp::Store { matrix, .. } => {
+                vec![*matrix]
+            }
             MatrixOp::MultiplyAdd { sum, factors: [left, right] } => vec![*sum, *left, *right],
         }
     }
@@ -104,7 +106,9 @@ impl MatrixOp {
     /// The memory of the workgroup that it reads or writes, and where its first element lies there.
     pub fn place(&self) -> Option<(MemoryId, &[Expr])> {
         match self {
-            MatrixOp::Load { memory, indices, .. } | MatrixOp::Store { memory, indices, .. } => Some((*memory, indices)),
+            MatrixOp::Load { memory, indices, .. } | MatrixOp::Store { memory, indices, .. } => {
+                Some((*memory, indices))
+            }
             MatrixOp::Clear { .. } | MatrixOp::MultiplyAdd { .. } => None,
         }
     }

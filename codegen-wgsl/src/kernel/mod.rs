@@ -78,9 +78,9 @@ mod verify;
 mod window;
 
 pub(crate) use known::Known;
+pub use matrices::{MatrixOp, MatrixOrder, MatrixRole};
 pub(crate) use named::written_out;
 pub(crate) use reach::Reach;
-pub use matrices::{MatrixOp, MatrixOrder, MatrixRole};
 pub use scalar_op::{Hiding, ScalarOp};
 pub use statement::{AtomicOp, Binding, Combination, Combiner, Condition, OutOfBounds, Scope, Statement};
 pub(crate) use uniform_array::{UNIFORM_LANES, UNIFORM_STRIDE, uniform_bytes};

@@ -58,9 +58,9 @@ impl Reader<'_> {
             } else if self.cursor.accept_word("registers") {
                 Space::Thread
             } else if self.cursor.accept_word("matrix") {
-                let role = self.cursor.word("`a`, `b` or `c`", |word| {
-                    MatrixRole::ALL.into_iter().find(|role| role.name() == word)
-                })?;
+                let role = self
+                    .cursor
+                    .word("`a`, `b` or `c`", |word| MatrixRole::ALL.into_iter().find(|role| role.name() == word))?;
                 self.cursor.expect_word("of")?;
                 Space::Matrix { role, members: self.cursor.number("the members of a subgroup")? }
             } else {

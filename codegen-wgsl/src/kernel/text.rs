@@ -1,8 +1,8 @@
 //! Writing the text of the kernel IR; total, so that a kernel with a defect can be looked at.
 
 use super::{
-    Access, Binding, Block, Combination, Combiner, Condition, Function, FunctionId, Kernel, MatrixOp, Memory, MemoryId, Operand,
-    OutOfBounds, ScalarOp, Scope, Space, Statement, ValueId, Window,
+    Access, Binding, Block, Combination, Combiner, Condition, Function, FunctionId, Kernel, MatrixOp, Memory, MemoryId,
+    Operand, OutOfBounds, ScalarOp, Scope, Space, Statement, ValueId, Window,
 };
 use std::fmt::{self, Write};
 use weft_affine::text::Printer;

@@ -2,8 +2,8 @@
 
 mod function;
 mod lanes;
-mod matrices;
 mod limits;
+mod matrices;
 mod reads;
 mod tiles;
 mod uniform;

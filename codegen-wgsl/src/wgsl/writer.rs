@@ -8,9 +8,7 @@ use super::lanes::{array_lanes, type_text, vector_text};
 use super::together::{
     SUBGROUP_INPUTS, WORKGROUP_INPUTS, asks_members, atomic_memories, atomic_type, numbers_subgroups, uses_subgroups,
 };
-use crate::kernel::{
-    Function, FunctionId, Kernel, Known, MatrixRole, Memory, Space, UNIFORM_STRIDE, uniform_bytes,
-};
+use crate::kernel::{Function, FunctionId, Kernel, Known, MatrixRole, Memory, Space, UNIFORM_STRIDE, uniform_bytes};
 use crate::math;
 use std::collections::BTreeSet;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};

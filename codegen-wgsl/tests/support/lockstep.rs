@@ -31,7 +31,15 @@ pub(crate) fn run(kernel: &Kernel, buffers: &mut [Vec<Word>], subgroup: usize) {
                 coordinate
             })
             .collect();
-        let mut machine = Machine { kernel, buffers: &mut *buffers, own: BTreeMap::new(), subgroup, threads, phase: 0, matrices: BTreeMap::new() };
+        let mut machine = Machine {
+            kernel,
+            buffers: &mut *buffers,
+            own: BTreeMap::new(),
+            subgroup,
+            threads,
+            phase: 0,
+            matrices: BTreeMap::new(),
+        };
         let dims = |thread| group.iter().copied().chain([i64::try_from(thread).unwrap()]).collect();
         let mut frame = Frame::new(&kernel.entry, (0..threads).map(dims).collect());
         let all: Vec<usize> = (0..threads).collect();
@@ -292,15 +300,17 @@ impl<'k> Machine<'k> {
         let kernel = self.kernel;
         let first = op.matrices()[0];
         let Space::Matrix { members, .. } = kernel.memories[first].space else { panic!("it is no matrix") };
-        let members = members as usize;
-        let size = |matrix: MemoryId| (kernel.memories[matrix].shape.extents[0], kernel.memories[matrix].shape.extents[1]);
+        let members = members as usize * kernel.lanes as usize;
+        let size =
+            |matrix: MemoryId| (kernel.memories[matrix].shape.extents[0], kernel.memories[matrix].shape.extents[1]);
         let (rows, columns) = size(first);
         for own in threads.chunk_by(|one, other| one / members == other / members) {
             assert_eq!(own.len(), members, "not all members of a subgroup come to a matrix");
             let subgroup = own[0] / members;
             let place = |memory: MemoryId, indices: &[Expr], order: MatrixOrder, row: i64, column: i64| {
                 let stride = *kernel.memories[memory].shape.extents.last().unwrap();
-                let positions: Vec<i64> = own.iter().map(|thread| self.position(frame, memory, indices, *thread)).collect();
+                let positions: Vec<i64> =
+                    own.iter().map(|thread| self.position(frame, memory, indices, *thread)).collect();
                 assert!(positions.iter().all(|position| *position == positions[0]), "members differ: {positions:?}");
                 let (line, along) = if order == MatrixOrder::Rows { (row, column) } else { (column, row) };
                 positions[0] + line * stride + along
@@ -311,7 +321,8 @@ impl<'k> Machine<'k> {
                     self.matrices.insert((*matrix, subgroup), all().map(|_| 0.0).collect());
                 }
                 MatrixOp::Load { matrix, memory, indices, order } => {
-                    let places: Vec<i64> = all().map(|(row, column)| place(*memory, indices, *order, row, column)).collect();
+                    let places: Vec<i64> =
+                        all().map(|(row, column)| place(*memory, indices, *order, row, column)).collect();
                     let read = |position: &i64| {
                         let element = self.own.get(&(*memory, 0, *position)).expect("what is read was written");
                         assert!(element.phase < self.phase, "it is read as another writes it");

@@ -143,7 +143,8 @@ impl Product {
         let bytes = if is_half { 2 } else { 4 };
         let between = Product::between_rows(factor);
         let tile = |side: i64| (side * (self.step + between)).max(self.step * (side + between));
-        let patch = self.group[0] * self.group[1] * i64::from(m) * (self.tile[1] + Product::between_rows(ElementType::F32));
+        let patch =
+            self.group[0] * self.group[1] * i64::from(m) * (self.tile[1] + Product::between_rows(ElementType::F32));
         bytes * (tile(self.side(0)) + tile(self.side(1))) + SUM_BYTES * sums * patch
     }
 }

@@ -31,7 +31,8 @@ pub(super) async fn products(device: &Device) -> Result<Answer, Error> {
             groups: 1,
         };
         let found = found.run(device).await?;
-        let [left, right] = [0, 1].map(|operand| elements(side, factor, operand).map(|(_, it)| it).collect::<Vec<i64>>());
+        let [left, right] =
+            [0, 1].map(|operand| elements(side, factor, operand).map(|(_, it)| it).collect::<Vec<i64>>());
         for (place, word) in found.into_iter().enumerate() {
             let (row, column) = (place / side, place % side);
             // Twice, as two products are added.

@@ -44,14 +44,14 @@ impl Matrices {
         let mut matrix = |name: String, role, ty, extents| add(name, Space::Matrix { role, members }, ty, extents);
         let left = (0..counts[0]).map(|row| matrix(format!("lhs.{row}"), MatrixRole::Left, size.factor, [m, k]));
         let left = left.collect();
-        let right = (0..counts[1]).map(|column| matrix(format!("rhs.{column}"), MatrixRole::Right, size.factor, [k, n]));
+        let right =
+            (0..counts[1]).map(|column| matrix(format!("rhs.{column}"), MatrixRole::Right, size.factor, [k, n]));
         let factors = [left, right.collect()];
         let mut sums = Vec::with_capacity(dots);
         for _ in 0..dots {
             let places = (0..counts[0]).flat_map(|row| (0..counts[1]).map(move |column| (row, column)));
-            let own = places.map(|(row, column)| {
-                matrix(format!("sum.{row}.{column}"), MatrixRole::Sum, size.sum, [m, n])
-            });
+            let own =
+                places.map(|(row, column)| matrix(format!("sum.{row}.{column}"), MatrixRole::Sum, size.sum, [m, n]));
             sums.push(own.collect());
         }
         Matrices { size, factors, sums, rows }
@@ -239,7 +239,7 @@ impl<'e> Emission<'e> {
                 let known = known.when(&open);
                 let mut then = Block::default();
                 let along = vector.checked_mul(lanes)?.checked_add(&this.place.lane)?;
-                let indices = vec![in_rows.checked_add(&row_of_matrix)?, along];
+                let indices = [in_rows.checked_add(&row_of_matrix)?, along];
                 let mut sums = Vec::with_capacity(dot + 1);
                 for (number, wanted) in wanted.iter().enumerate().take(dot + 1) {
                     sums.push(match wanted {

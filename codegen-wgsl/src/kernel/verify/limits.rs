@@ -19,8 +19,7 @@ impl Kernel {
     /// Bytes of workgroup memory; `None` where they cannot be counted.
     pub(crate) fn workgroup_bytes(&self) -> Option<i128> {
         let of_matrices = self.in_matrices();
-        let mut tiles =
-            self.memories.values().zip(of_matrices).filter(|(memory, _)| memory.space == Space::Workgroup);
+        let mut tiles = self.memories.values().zip(of_matrices).filter(|(memory, _)| memory.space == Space::Workgroup);
         tiles.try_fold(0, |sum, (memory, of_matrices)| {
             let is_half = of_matrices && memory.shape.element_type == ElementType::F16;
             Some(sum + own_bytes(memory)? / if is_half { 2 } else { 1 })

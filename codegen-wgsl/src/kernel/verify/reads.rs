@@ -1,9 +1,7 @@
 //! Whether every index is within what it indexes.
 
 use super::Findings;
-use crate::kernel::{
-    Block, Function, Kernel, Known, MatrixOp, MatrixOrder, MemoryId, Operand, ScalarOp, Statement,
-};
+use crate::kernel::{Block, Function, Kernel, Known, MatrixOp, MatrixOrder, MemoryId, Operand, ScalarOp, Statement};
 use weft_affine::{Atom, Config, Expr, Interval, Simplifier};
 use weft_indexing::{Answer, IndexingMap, Limits, RuntimeVariable, Variable};
 

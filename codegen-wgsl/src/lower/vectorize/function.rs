@@ -263,8 +263,10 @@ impl Growing<'_, '_> {
             Statement::Barrier => out.push(Statement::Barrier),
             Statement::Matrix(op) => {
                 let found = op.place().map(|(_, indices)| indices).unwrap_or_default();
-                let found: Vec<Expr> =
-                    found.iter().map(|index| Ok(self.stepped(index)?.lanes[0].clone())).collect::<Result<_, Refusal>>()?;
+                let found: Vec<Expr> = found
+                    .iter()
+                    .map(|index| Ok(self.stepped(index)?.lanes[0].clone()))
+                    .collect::<Result<_, Refusal>>()?;
                 let mut op = op.clone();
                 if let Some((_, indices)) = op.place_mut() {
                     *indices = found;

@@ -1,4 +1,12 @@
-//! The WGSL of what subgroups do with matrices.
+//! The WGSL of what subgroups do with matrices, as naga 30 has it. What is to be known of that:
+//!
+//! - There are types of 8 by 8 and 16 by 16 elements, of `f16` and `f32`; what a `coopLoad` yields has the elements of its pointer, whatever type it names, and the function without a `T` has columns side by side. The roles `A`,
+//!   `B` and `C` are no roles where something in sight has such a name.
+//! - A word is no `vec2<f16>` to `bitcast`, so halves are made of integers of 16 bits, which take `SHADER_I16`.
+//! - The writers of HLSL and GLSL panic, so [`Shader`](crate::Shader) does not ask them; that of SPIR-V takes version 1.3, that of Metal's language 2.3.
+//! - SPIR-V with matrices is under Vulkan's memory model, by which accesses to workgroup memory ought to be marked as seen by others, and barriers as making them so. naga marks neither; drivers treat workgroup memory alike under both
+//!   models.
+//! - Vulkan asks that matrices lie at multiples of 16 bytes. Rows of tiles do; where the array itself begins is the driver's to choose.
 
 use super::function::FunctionText;
 use super::writer::matrix_type;

@@ -5,7 +5,7 @@ use crate::emit::{Lanes, emit_loop};
 use crate::kernel::{Access, Kernel, Memory, MemoryId, Space};
 use crate::lower::{Lowering, NO_LANES};
 use crate::shader::{Proofs, Shader};
-use crate::validate::validate;
+use crate::validate::{Used, validate};
 use crate::wgsl;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -116,7 +116,7 @@ pub fn compile_lowered(text: &str, contents: &[Contents], target: &Target) -> Re
                 let contents = usize::try_from(binding).ok().and_then(|binding| contents.get(binding));
                 contents.is_some_and(|contents| contents.hold(memory))
             }
-            Space::Workgroup | Space::Thread => true,
+            Space::Workgroup | Space::Thread | Space::Matrix { .. } => true,
         };
         if !is_bound || memory.held().element_count().is_none() || memory.shape.element_count().is_none() {
             return Err(refused(
@@ -171,8 +171,13 @@ pub(crate) fn shader(kernel: &Kernel, bound: &BTreeMap<u32, Contents>) -> Result
         Diagnostic::new("HLO419", Span::default(), message)
     })?;
     let source = debug_span!("write").in_scope(|| wgsl::write(kernel))?;
-    let has_subgroups = wgsl::uses_subgroups(&kernel.entry.body);
-    let validated = debug_span!("validate").in_scope(|| validate(&source, has_subgroups, kernel.has_f64()));
+    let used = Used {
+        subgroups: wgsl::uses_subgroups(&kernel.entry.body),
+        f64: kernel.has_f64(),
+        matrices: kernel.has_matrices(),
+        f16: kernel.has_halves(),
+    };
+    let validated = debug_span!("validate").in_scope(|| validate(&source, used));
     let (module, info) = validated.map_err(|reason| Diagnostic::new("HLO415", Span::default(), reason))?;
     let mut bindings: BTreeMap<u32, Binding> = BTreeMap::new();
     for (id, memory) in kernel.memories.iter() {

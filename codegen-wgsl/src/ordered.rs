@@ -1,7 +1,7 @@
 //! SPIR-V of which a driver keeps to the order: what it computes with floats is marked `NoContraction`.
 
 use crate::Shader;
-use crate::validate::validate;
+use crate::validate::{Used, validate};
 use naga::back::spv::{Options, WriterFlags, ZeroInitializeWorkgroupMemoryMode, write_vec};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::ModuleInfo;
@@ -34,7 +34,7 @@ impl Shader {
 /// # Errors
 /// naga's reason.
 pub fn wgsl_to_ordered_spirv(source: &str) -> Result<Vec<u32>, String> {
-    let (module, info) = validate(source, false, false)?;
+    let (module, info) = validate(source, Used::default())?;
     ordered(&module, &info, SpirvOptions { checks: true, bounds_loops: true, has_subgroups: false })
 }
 

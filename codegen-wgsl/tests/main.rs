@@ -6,6 +6,7 @@ mod growth;
 mod kernel_text;
 mod kernel_verify;
 mod limits;
+mod matrices;
 mod once;
 mod operations;
 mod protection;

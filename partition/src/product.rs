@@ -1,12 +1,13 @@
 //! Kernels that are shaped around a sum of products.
 
 mod of_gpus;
+mod of_matrices;
 mod packed;
 
 use crate::access::element_count;
 use crate::contraction::{Contraction, Rows};
 use crate::transposed::TileOwner;
-use crate::{Form, Target};
+use crate::{CooperativeMatrix, Form, Target};
 use std::fmt;
 use weft_affine::{Atom, Expr, Var};
 use weft_hlo::ir::{Computation, ElementType, InstrId, Op};
@@ -52,8 +53,11 @@ pub struct Product {
     pub apart: i64,
     /// Whether products of a step are of several places of a window, each of which may cover an element or not: then those that none covers are set to zero bit by bit, as what is covered is told for each.
     pub crosses: bool,
-    /// Invocations of a subgroup, which is the workgroup, that each read other elements of a row of the left operand and hand them to one another; 1 where each reads all that it needs.
+    /// Invocations of a subgroup, which is the workgroup, that each read other elements of a row of the left operand and hand them to one another; 1 where each reads all that it needs. Where there are
+    /// [matrices](Product::matrices), those of each subgroup.
     pub members: i64,
+    /// The matrices that subgroups multiply, if they do: then a [tile](Product::tile) has the results of a subgroup, and a [group](Product::group) subgroups.
+    pub matrices: Option<CooperativeMatrix>,
 }
 
 /// Rows and columns of the results of an invocation that reads for itself, at most, with vectors and without. Measured for 1024³ `f32` as multiples of the time with 4 × 4, on llvmpipe and
@@ -139,7 +143,8 @@ impl Product {
     ///   which divide those that there are; 8 products of each result at a time. If half of a subgroup had no columns, there is none. Half as many rows where those 8 [are of several places](Product::crosses).
     /// - Other devices in software: tiles of up to 16 × 16 results (16 × 8 without vectors) that divide rows and columns as evenly as can be, and smaller ones as long as there are
     ///   fewer than 8 invocations a core; 8 invocations a workgroup, as many of them along the columns as there are tiles; 4 products of each result at a time where they are a multiple of 4.
-    /// - GPUs: tiles of both operands in workgroup memory, or none, [by their makers](Product::of_gpus).
+    /// - GPUs whose subgroups multiply matrices that lose nothing of the operands: tiles of both in workgroup memory, [of which subgroups take matrices](Product::of_matrices).
+    /// - Other GPUs, and other operands: tiles of both operands in workgroup memory, or none, [by their makers](Product::of_gpus).
     /// - Of several sums (a power of two, rounded up) an invocation that reads for itself has so many times fewer results of each: their registers are one kernel's. Complex products are four sums of real ones.
     /// - Convolutions of fewer than 4 features of a group, or places: columns are the features of all groups, each of which reads its own part of the input. An invocation has results of 4 or 2 lines of places, if
     ///   these divide a dimension whose windows overlap and have at most 16 elements with the line, else of one; 8 along a line, but no more than 16 vectors; on GPUs of two lines or one, 4 along it, or fewer if there were fewer invocations
@@ -212,6 +217,7 @@ impl Product {
             apart: contraction.apart.unwrap_or(0),
             crosses: false,
             members: 1,
+            matrices: None,
         };
         let sums = power_of_two(i64::try_from(sums).unwrap_or(i64::MAX));
         let product = match target.is_software() {
@@ -221,10 +227,13 @@ impl Product {
                 Some(it) => it,
                 None => space.own(sums, target),
             },
-            false => space.of_gpus(sums, target)?,
+            false => match space.of_matrices(&contraction, (computation, id), sums, target) {
+                Ok(product) => product,
+                Err(_) => space.of_gpus(sums, target)?,
+            },
         };
         let product = match space.apart {
-            0 => product.in_lines(line).in_runs(run, contraction.lhs.is_partial),
+            0 if product.matrices.is_none() => product.in_lines(line).in_runs(run, contraction.lhs.is_partial),
             _ => product,
         };
         let product = Product { ahead: product.ahead && !contraction.lhs.is_partial, ..product };
@@ -449,9 +458,15 @@ impl Product {
         [parts(columns, self.group[1]), parts(rows, self.group[0]), self.batch]
     }
 
+    /// Invocations of a workgroup.
+    pub fn invocations(&self) -> i64 {
+        let members = if self.matrices.is_some() { self.members } else { 1 };
+        self.group[0] * self.group[1] * members
+    }
+
     /// Invocations of a workgroup, each lane one.
     pub fn places(&self) -> i64 {
-        self.group[0] * self.group[1] * i64::from(self.lanes)
+        self.invocations() * i64::from(self.lanes)
     }
 
     /// How many elements results have.
@@ -531,6 +546,7 @@ impl fmt::Display for Product {
             apart,
             crosses,
             members,
+            matrices,
             ..
         } = self;
         let own = if *tiles == TileOwner::Invocation { "" } else { " shared" };
@@ -541,9 +557,12 @@ impl fmt::Display for Product {
         let crosses = if *crosses { " crosses" } else { "" };
         let packed = self.packed.map_or_else(String::new, |ty| format!(" packed={ty}"));
         let members = if *members == 1 { String::new() } else { format!(" members={members}") };
+        let matrices = matrices.map_or_else(String::new, |CooperativeMatrix { m, n, k, factor, .. }| {
+            format!(" matrices={m}x{n}x{k}:{factor}")
+        });
         write!(
             f,
-            "group={}x{} tile={}x{}{own} step={step}{ahead}{of_stretches}{lanes}{apart}{members}{crosses}{packed} space=[{batch}, {rows}, {depth}, {columns}]",
+            "group={}x{} tile={}x{}{own} step={step}{ahead}{of_stretches}{lanes}{apart}{members}{matrices}{crosses}{packed} space=[{batch}, {rows}, {depth}, {columns}]",
             group[0], group[1], tile[0], tile[1]
         )
     }

@@ -103,6 +103,8 @@ fn what_a_device_lacks_is_named() {
     let told = "cooperative_matrices of 8 by 8 by 8, f16 into f32";
     assert_eq!(matrices.excess_over(&device), Some(Excess::Feature(told.into())));
     assert_eq!(matrices.excess_over(&matrices), None);
+    // What is written out as loops runs everywhere.
+    assert_eq!(matrices.with(|it| it.emulate_matrices = true).excess_over(&device), None);
 }
 
 /// Any target that can be.
@@ -180,6 +182,7 @@ fn any_target() -> impl Strategy<Value = Target> {
             it.arithmetic.flushes_denormals = choices[14].then_some(choices[15]);
             [it.faults.barriers, it.faults.atomics, it.forbid_contraction] = [choices[0], choices[5], choices[9]];
             it.fast_scatter = choices[9];
+            it.emulate_matrices = choices[10];
             it.hardware.few_registers = choices[13];
             it.max_loop_iterations = choices[15].then_some(limits[13]);
             it.max_dispatch_milliseconds = choices[14].then_some(limits[13]);

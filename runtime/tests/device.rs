@@ -168,9 +168,7 @@ fn a_device_is_opened_with_what_its_description_tells_of() {
     let offered = &device.info().target;
     assert_eq!((offered.check(), device.target().check()), (Ok(()), Ok(())));
     assert_eq!(device.target().excess_over(offered), None);
-    // wgpu gives these to nobody without `unsafe`.
-    let offered = offered.clone().with(|target| target.features.cooperative_matrices.clear());
-    assert_eq!(*device.target(), offered);
+    assert_eq!(*device.target(), *offered);
     assert_eq!(Target::default().excess_over(device.target()), None);
     if device.target().kind == DeviceKind::Software {
         let software = Target::preset("software").expect("there is such a preset");

@@ -89,7 +89,7 @@ pub(crate) fn emit_loop(
             let outputs = outputs(computation, plan, &results);
             let mut memories = memories;
             let tiles = add_product_tiles(&product, computation, plan, &mut memories, &mut names);
-            let launched = product_entry(&product, computation, plan, &outputs, &functions, tiles, target);
+            let launched = product_entry(&product, computation, plan, &outputs, &functions, tiles.as_ref(), target);
             let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
             let (name, lanes) = (fusion.name.clone(), product.lanes);
             return Ok(Kernel { name, memories, functions, entry, windows, lanes });

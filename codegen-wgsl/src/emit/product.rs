@@ -1,6 +1,7 @@
 //! Kernels that are shaped around a sum of products: invocations compute rectangles of results, of which each element of an operand serves a whole side.
 
 mod apart;
+mod matrices;
 mod own;
 mod packed;
 mod tiles;
@@ -15,12 +16,21 @@ use crate::kernel::{
 };
 use crate::lower::indices_at;
 use crate::wgsl::Names;
+use matrices::Matrices;
 use packed::factor_type;
-use tiles::add_tile;
+use tiles::{add_tile, is_deep};
 use weft_affine::{Constraint, Error, Expr, Interval, Var};
 use weft_hlo::ir::{Arena, ArenaId, BinaryOp, Computation, ElementType, InstrId};
 use weft_indexing::IndexingMap;
 use weft_partition::{Factors, FusionPlan, Product, Target, TileOwner};
+
+/// The memory of workgroups that have tiles.
+pub(super) struct ProductTiles {
+    /// The tiles of both operands.
+    factors: [MemoryId; 2],
+    /// The matrices of subgroups, if these multiply some.
+    matrices: Option<Matrices>,
+}
 
 /// The tiles of both operands, where workgroups have some.
 pub(super) fn add_product_tiles(
@@ -29,16 +39,19 @@ pub(super) fn add_product_tiles(
     plan: &FusionPlan,
     memories: &mut Arena<MemoryId, Memory>,
     names: &mut Names,
-) -> Option<[MemoryId; 2]> {
+) -> Option<ProductTiles> {
     let factors = plan.factors().first().filter(|_| product.tiles == TileOwner::Workgroup)?;
     let ty = factor_type(product, computation, factors);
-    Some(["lhs.tile", "rhs.tile"].map(|name| names.take(name)).into_iter().enumerate().fold(
+    let tiles = ["lhs.tile", "rhs.tile"].map(|name| names.take(name)).into_iter().enumerate().fold(
         [MemoryId::from_index(0); 2],
         |mut tiles, (operand, name)| {
-            tiles[operand] = memories.push(add_tile(product, operand, ty, name));
+            let is_deep = is_deep(plan, factors, operand);
+            tiles[operand] = memories.push(add_tile(product, (operand, is_deep), ty, name));
             tiles
         },
-    ))
+    );
+    let matrices = product.matrices.map(|matrix| Matrices::add(product, matrix, plan.factors().len(), memories, names));
+    Some(ProductTiles { factors: tiles, matrices })
 }
 
 /// The entry: a workgroup for so many rows and columns of results.
@@ -48,7 +61,7 @@ pub(super) fn product_entry(
     plan: &FusionPlan,
     outputs: &[Output],
     functions: &Arena<FunctionId, Function>,
-    tiles: Option<[MemoryId; 2]>,
+    tiles: Option<&ProductTiles>,
     target: &Target,
 ) -> Result<Launched, Error> {
     let groups = product.workgroups();
@@ -67,7 +80,9 @@ pub(super) fn product_entry(
     };
     let thread = Expr::dim(u32::try_from(rank).unwrap_or(u32::MAX));
     let lanes = i64::from(product.lanes);
-    let invocation = known.simplified(&thread.checked_floor_div(lanes)?);
+    let members = if product.matrices.is_some() { product.members } else { 1 };
+    let invocation = known.simplified(&thread.checked_floor_div(lanes * members)?);
+    let member = known.simplified(&thread.checked_floor_div(lanes)?.checked_modulo(members)?);
     let lane = known.simplified(&thread.checked_modulo(lanes)?);
     let [row, column] = [invocation.checked_floor_div(product.group[1])?, invocation.checked_modulo(product.group[1])?];
     let place = Place {
@@ -75,6 +90,7 @@ pub(super) fn product_entry(
         beside: coordinate(2),
         within: [row, column].map(|index| known.simplified(&index)),
         thread,
+        member,
         lane,
     };
     let mut emission = Emission {
@@ -91,7 +107,8 @@ pub(super) fn product_entry(
         factor: factor_type(product, computation, factors),
     };
     entry.body = match tiles {
-        Some(tiles) => emission.shared(tiles, &known)?,
+        Some(ProductTiles { factors, matrices: Some(matrices) }) => emission.in_matrices(*factors, matrices, &known)?,
+        Some(ProductTiles { factors, matrices: None }) => emission.shared(*factors, &known)?,
         None => emission.own(&known)?,
     };
     Ok(Launched { entry, windows: 1 })
@@ -103,10 +120,11 @@ struct Place {
     group: [Expr; 2],
     /// The number of the matrix.
     beside: Expr,
-    /// The invocation along rows of the workgroup, and along columns.
+    /// The invocation along rows of the workgroup, and along columns; the subgroup, where subgroups multiply matrices.
     within: [Expr; 2],
-    /// The number of the place in the workgroup, and that of its lane.
+    /// The number of the place in the workgroup, that of its invocation in such a subgroup, and that of its lane.
     thread: Expr,
+    member: Expr,
     lane: Expr,
 }
 
@@ -258,13 +276,14 @@ impl<'e> Emission<'e> {
         Ok(own.iter().map(|index| known.simplified(index)).collect())
     }
 
-    /// What the function of an operand yields, in the type of sums.
+    /// What the function of an operand yields, in the type of sums, or of matrices.
     fn factor_at(&mut self, operand: usize, indices: Vec<Expr>, block: &mut Block) -> Operand {
+        let ty = if self.product.matrices.is_some() { self.factor } else { self.ty };
         let (function, name) = [(self.factors.lhs, "lhs"), (self.factors.rhs, "rhs")][operand];
         let elements = self.call(of_kernel(function), indices, Vec::new(), name, block);
         match elements.first() {
-            Some(element) => self.converted(*element, self.ty, name, block),
-            None => Operand::Constant(zero(self.ty)),
+            Some(element) => self.converted(*element, ty, name, block),
+            None => Operand::Constant(zero(ty)),
         }
     }
 

@@ -135,7 +135,7 @@ fn divided_by(
     }
     let binding = |memory: &Memory| match memory.space {
         Space::Buffer { binding, .. } => Some(binding),
-        Space::Workgroup | Space::Thread => None,
+        Space::Workgroup | Space::Thread | Space::Matrix { .. } => None,
     };
     let bindings = kernel.memories.values().filter_map(binding).collect::<BTreeSet<u32>>().len();
     if bindings > room.bindings {
@@ -157,7 +157,7 @@ fn windows(
         // What lies in one buffer is bound together.
         let binding = |other: &Memory| match other.space {
             Space::Buffer { binding, .. } => Some(binding),
-            Space::Workgroup | Space::Thread => None,
+            Space::Workgroup | Space::Thread | Space::Matrix { .. } => None,
         };
         let together: Vec<MemoryId> =
             kernel.memories.iter().filter(|(_, other)| binding(other) == binding(memory)).map(|(id, _)| id).collect();

@@ -16,6 +16,7 @@
 //! buffer    := {in | uniform | out | inout | scattered} %NAME: TYPE[EXTENT, …] [of TYPE[EXTENT, …]] [at binding N + BYTES] [part of %NAME] [window]
 //! window    := window(INDEX) of N                                   the word where each begins, by its number d0; its words
 //! tile      := {tile | registers} %NAME: TYPE[EXTENT, …]            one per workgroup, one per invocation
+//!            | matrix {a | b | c} of MEMBERS %NAME: TYPE[EXTENT, EXTENT]    one per subgroup, of so many invocations
 //! function  := func @NAME(d0 in [0, N], … [; value: TYPE, …]) -> (TYPE, …) { block return }
 //! entry     := entry groups [X, Y, Z] [windows N] threads N [lanes N] { block }   d0, d1, d2: the workgroup's coordinates; the window; last the thread
 //! block     := statement… [(return | yield) operand, …]
@@ -26,6 +27,8 @@
 //!            | bind RT in [LO, HI] = {clamp | assume} operand  |  let RT = index(INDEX)
 //!            | merge %NAME[INDEX] at (PLACE), operand
 //!            | store %NAME[INDEX, …], operand  |  update %NAME[INDEX, …] by {@NAME | ATOMIC} operand  |  barrier
+//!            | clear %MATRIX  |  load %MATRIX from %NAME[INDEX, …] by {rows | columns}
+//!            | multiply %MATRIX, %MATRIX into %MATRIX  |  save %MATRIX to %NAME[INDEX, …]
 //!            | value: TYPE = share %NAME[INDEX, …]
 //!            | value: TYPE, … = {reduce | combine | scan | exclusive-scan} SCOPE @NAME operand, … [through %NAME, …]
 //!            | value: TYPE = index TYPE(INDEX)  |  value: TYPE = extract %NAME[INDEX, …]
@@ -60,6 +63,7 @@
 //! nothing may leave out its last line.
 
 mod known;
+mod matrices;
 mod named;
 mod parse;
 mod reach;
@@ -74,6 +78,7 @@ mod verify;
 mod window;
 
 pub(crate) use known::Known;
+pub use matrices::{MatrixOp, MatrixOrder, MatrixRole};
 pub(crate) use named::written_out;
 pub(crate) use reach::Reach;
 pub use scalar_op::{Hiding, ScalarOp};
@@ -169,6 +174,14 @@ pub enum Space {
     Workgroup,
     /// In registers of one invocation; not initialized.
     Thread,
+    /// In registers of the members of a subgroup, in a way that only the device knows: a matrix; not initialized. Only
+    /// [what subgroups do with matrices](MatrixOp) touches it.
+    Matrix {
+        /// What it is to products.
+        role: MatrixRole,
+        /// Invocations of a subgroup, which follow one another in the workgroup.
+        members: u32,
+    },
 }
 
 /// What a kernel does with a buffer.
@@ -329,7 +342,7 @@ impl Kernel {
     pub(crate) fn in_one_buffer<'k>(&'k self, memory: &Memory) -> impl Iterator<Item = &'k Memory> + use<'k> {
         let of = |memory: &Memory| match memory.space {
             Space::Buffer { binding, .. } => Some(binding),
-            Space::Workgroup | Space::Thread => None,
+            Space::Workgroup | Space::Thread | Space::Matrix { .. } => None,
         };
         let binding = of(memory);
         self.memories.values().filter(move |other| binding.is_some() && of(other) == binding)
@@ -338,6 +351,35 @@ impl Kernel {
     /// The functions and, last, the entry.
     pub fn bodies(&self) -> impl Iterator<Item = &Function> {
         self.functions.values().chain([&self.entry])
+    }
+
+    /// For each memory whether it is one of the workgroup that matrices are taken from or put into.
+    pub(crate) fn in_matrices(&self) -> Vec<bool> {
+        fn find(block: &Block, found: &mut [bool]) {
+            for statement in &block.statements {
+                if let Statement::Matrix(op) = statement
+                    && let Some((memory, _)) = op.place()
+                    && let Some(found) = found.get_mut(memory.index())
+                {
+                    *found = true;
+                }
+                statement.blocks().into_iter().for_each(|block| find(block, found));
+            }
+        }
+        let mut found = vec![false; self.memories.len()];
+        find(&self.entry.body, &mut found);
+        found
+    }
+
+    /// Whether subgroups have matrices of `f16`, which a kernel takes from tiles of such: it makes them of their bits, as integers of 16 bits.
+    pub fn has_halves(&self) -> bool {
+        let is_half = |memory: &Memory| memory.shape.element_type == ElementType::F16;
+        self.memories.values().any(|memory| matches!(memory.space, Space::Matrix { .. }) && is_half(memory))
+    }
+
+    /// Whether subgroups have matrices.
+    pub fn has_matrices(&self) -> bool {
+        self.memories.values().any(|memory| matches!(memory.space, Space::Matrix { .. }))
     }
 
     /// Whether numbers of 64 bits are computed with, which not all devices do: then they need `f64` and integers of 64 bits.

@@ -3,7 +3,7 @@
 mod cursor;
 mod function;
 
-use super::{Access, Function, FunctionId, Kernel, Memory, MemoryId, Space, Statement, ValueType, Window};
+use super::{Access, Function, FunctionId, Kernel, MatrixRole, Memory, MemoryId, Space, Statement, ValueType, Window};
 use cursor::Cursor;
 use function::FunctionReader;
 use std::collections::BTreeMap;
@@ -57,6 +57,12 @@ impl Reader<'_> {
                 Space::Workgroup
             } else if self.cursor.accept_word("registers") {
                 Space::Thread
+            } else if self.cursor.accept_word("matrix") {
+                let role = self
+                    .cursor
+                    .word("`a`, `b` or `c`", |word| MatrixRole::ALL.into_iter().find(|role| role.name() == word))?;
+                self.cursor.expect_word("of")?;
+                Space::Matrix { role, members: self.cursor.number("the members of a subgroup")? }
             } else {
                 break;
             };

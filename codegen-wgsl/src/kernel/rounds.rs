@@ -166,7 +166,8 @@ impl Counted {
                 | Statement::Merge { .. }
                 | Statement::Update { .. }
                 | Statement::Share { .. }
-                | Statement::Barrier => {}
+                | Statement::Barrier
+                | Statement::Matrix(_) => {}
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Statements of the kernel IR.
 
-use super::{Block, FunctionId, MemoryId, Operand, ScalarOp, ValueId};
+use super::{Block, FunctionId, MatrixOp, MemoryId, Operand, ScalarOp, ValueId};
 use weft_affine::{Constraint, Expr, Interval};
 use weft_hlo::ir::ElementType;
 
@@ -264,6 +264,8 @@ pub enum Statement {
     },
     /// Waits for all invocations of the workgroup; what they wrote to workgroup memory before is seen after.
     Barrier,
+    /// Does something with matrices that the members of a subgroup have together.
+    Matrix(MatrixOp),
 }
 
 impl Condition {
@@ -314,7 +316,8 @@ impl Statement {
             | Statement::Store { .. }
             | Statement::Merge { .. }
             | Statement::Update { .. }
-            | Statement::Barrier => Vec::new(),
+            | Statement::Barrier
+            | Statement::Matrix(_) => Vec::new(),
         }
     }
 
@@ -333,7 +336,8 @@ impl Statement {
             | Statement::Store { .. }
             | Statement::Merge { .. }
             | Statement::Update { .. }
-            | Statement::Barrier => Vec::new(),
+            | Statement::Barrier
+            | Statement::Matrix(_) => Vec::new(),
         }
     }
 
@@ -349,7 +353,7 @@ impl Statement {
                 vec![*value]
             }
             Statement::Collective { operands, .. } => operands.clone(),
-            Statement::Name { .. } | Statement::Share { .. } | Statement::Barrier => Vec::new(),
+            Statement::Name { .. } | Statement::Share { .. } | Statement::Barrier | Statement::Matrix(_) => Vec::new(),
         }
     }
 
@@ -369,7 +373,7 @@ impl Statement {
                 vec![value]
             }
             Statement::Collective { operands, .. } => operands.iter_mut().collect(),
-            Statement::Name { .. } | Statement::Share { .. } | Statement::Barrier => Vec::new(),
+            Statement::Name { .. } | Statement::Share { .. } | Statement::Barrier | Statement::Matrix(_) => Vec::new(),
         }
     }
 
@@ -382,6 +386,7 @@ impl Statement {
             | Statement::Update { indices, .. }
             | Statement::Share { indices, .. } => indices.iter().collect(),
             Statement::Merge { indices, place, .. } => indices.iter().chain([place]).collect(),
+            Statement::Matrix(op) => op.place().map_or_else(Vec::new, |(_, indices)| indices.iter().collect()),
             Statement::Name { index, .. } => vec![index],
             Statement::If { condition, .. } => condition.constraints().iter().map(|tested| &tested.expr).collect(),
             Statement::Loop { .. }
@@ -401,6 +406,7 @@ impl Statement {
             | Statement::Update { indices, .. }
             | Statement::Share { indices, .. } => indices.iter_mut().collect(),
             Statement::Merge { indices, place, .. } => indices.iter_mut().chain([place]).collect(),
+            Statement::Matrix(op) => op.place_mut().map_or_else(Vec::new, |(_, indices)| indices.iter_mut().collect()),
             Statement::Name { index, .. } => vec![index],
             Statement::If { condition: Condition::Indices(constraints), .. } => {
                 constraints.iter_mut().map(|tested| &mut tested.expr).collect()
@@ -416,7 +422,11 @@ impl Statement {
 
     /// Whether it changes a memory or waits for others to; what is within it does not count.
     pub(crate) fn is_effect(&self) -> bool {
-        self.waits() || matches!(self, Statement::Store { .. } | Statement::Merge { .. } | Statement::Update { .. })
+        let changes = matches!(
+            self,
+            Statement::Store { .. } | Statement::Merge { .. } | Statement::Update { .. } | Statement::Matrix(_)
+        );
+        self.waits() || changes
     }
 
     /// Whether it waits for other invocations; what is within it does not count.
@@ -437,6 +447,7 @@ impl Statement {
             | Statement::Store { memory, .. }
             | Statement::Merge { memory, .. }
             | Statement::Update { memory, .. } => Some(*memory),
+            Statement::Matrix(op) => op.place().map(|(memory, _)| memory),
             _ => None,
         }
     }
@@ -449,6 +460,7 @@ impl Statement {
             | Statement::Store { memory, .. }
             | Statement::Merge { memory, .. }
             | Statement::Update { memory, .. } => Some(memory),
+            Statement::Matrix(op) => op.place_mut().map(|(memory, _)| memory),
             _ => None,
         }
     }

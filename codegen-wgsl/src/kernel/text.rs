@@ -1,8 +1,8 @@
 //! Writing the text of the kernel IR; total, so that a kernel with a defect can be looked at.
 
 use super::{
-    Access, Binding, Block, Combination, Combiner, Condition, Function, FunctionId, Kernel, Memory, MemoryId, Operand,
-    OutOfBounds, ScalarOp, Scope, Space, Statement, ValueId, Window,
+    Access, Binding, Block, Combination, Combiner, Condition, Function, FunctionId, Kernel, MatrixOp, Memory, MemoryId,
+    Operand, OutOfBounds, ScalarOp, Scope, Space, Statement, ValueId, Window,
 };
 use std::fmt::{self, Write};
 use weft_affine::text::Printer;
@@ -34,6 +34,9 @@ impl fmt::Display for Kernel {
             match memory.space {
                 Space::Workgroup => writeln!(f, "  tile {}", memory_text(memory))?,
                 Space::Thread => writeln!(f, "  registers {}", memory_text(memory))?,
+                Space::Matrix { role, members } => {
+                    writeln!(f, "  matrix {} of {members} {}", role.name(), memory_text(memory))?;
+                }
                 Space::Buffer { .. } => {}
             }
         }
@@ -52,7 +55,7 @@ impl fmt::Display for Kernel {
 fn buffer(memory: &Memory) -> Option<(&Memory, Access, (u32, u64))> {
     match memory.space {
         Space::Buffer { binding, offset, access } => Some((memory, access, (binding, offset))),
-        Space::Workgroup | Space::Thread => None,
+        Space::Workgroup | Space::Thread | Space::Matrix { .. } => None,
     }
 }
 
@@ -273,7 +276,25 @@ impl FunctionText<'_> {
                 writeln!(self.out, "{defined}{combination} {scope} {function} {operands}{through}")
             }
             Statement::Barrier => writeln!(self.out, "barrier"),
+            Statement::Matrix(op) => self.matrix(op),
         }
+    }
+
+    fn matrix(&mut self, op: &MatrixOp) -> fmt::Result {
+        let name = |memory: &MemoryId| memory_name(&self.kernel.memories, *memory);
+        let text = match op {
+            MatrixOp::Clear { matrix } => format!("clear {}", name(matrix)),
+            MatrixOp::Load { matrix, memory, indices, order } => {
+                format!("load {} from {}[{}] by {}", name(matrix), name(memory), list(indices)?, order.name())
+            }
+            MatrixOp::MultiplyAdd { sum, factors: [left, right] } => {
+                format!("multiply {}, {} into {}", name(left), name(right), name(sum))
+            }
+            MatrixOp::Store { matrix, memory, indices } => {
+                format!("save {} to {}[{}]", name(matrix), name(memory), list(indices)?)
+            }
+        };
+        writeln!(self.out, "{text}")
     }
 
     /// ` with %1: f32 = %0, …`, if anything is carried.

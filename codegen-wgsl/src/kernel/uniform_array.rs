@@ -12,7 +12,7 @@ pub(crate) const UNIFORM_STRIDE: u64 = 16;
 pub(crate) fn uniform_bytes(memory: &Memory) -> Option<u64> {
     let offset = match memory.space {
         Space::Buffer { offset, .. } => offset,
-        Space::Workgroup | Space::Thread => 0,
+        Space::Workgroup | Space::Thread | Space::Matrix { .. } => 0,
     };
     let words = u64::try_from(memory.words()?).ok()?;
     words.checked_mul(4)?.checked_add(offset)?.checked_next_multiple_of(UNIFORM_STRIDE)

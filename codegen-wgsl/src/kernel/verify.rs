@@ -3,6 +3,7 @@
 mod function;
 mod lanes;
 mod limits;
+mod matrices;
 mod reads;
 mod tiles;
 mod uniform;
@@ -146,6 +147,10 @@ impl Kernel {
                     }
                 }
                 Space::Workgroup | Space::Thread => own = true,
+                Space::Matrix { .. } => {
+                    own = true;
+                    matrices::check_memory(self, memory, findings);
+                }
             }
         }
         for function in self.functions.values() {

@@ -198,6 +198,13 @@ impl Pass<'_> {
                 *indices = vec![self.index(&position(indices, extents)?, known)?];
                 return Ok(());
             }
+            Statement::Matrix(op) => {
+                if let Some((memory, indices)) = op.place_mut() {
+                    let extents = &self.memories()[*memory].shape.extents;
+                    *indices = vec![self.index(&position(indices, extents)?, known)?];
+                }
+                return Ok(());
+            }
             Statement::Call { function, indices, .. } if self.linear.get(function.index()) == Some(&true) => {
                 let extents = &self.kernel.functions[*function].extents;
                 *indices = vec![self.index(&position(indices, extents)?, known)?];

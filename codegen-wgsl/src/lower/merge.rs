@@ -114,6 +114,12 @@ fn rewrite(block: &mut Block, become_of: &[(MemoryId, i64)]) -> Result<(), Error
             | Statement::Merge { memory, indices, .. }
             | Statement::Update { memory, indices, .. }
             | Statement::Share { memory, indices, .. } => place(memory, indices)?,
+            Statement::Matrix(op) => {
+                op.matrices_mut().into_iter().for_each(|matrix| *matrix = become_of[matrix.index()].0);
+                if let Some((memory, indices)) = op.place_mut() {
+                    place(memory, indices)?;
+                }
+            }
             _ => {}
         }
         statement.blocks_mut().into_iter().try_for_each(|block| rewrite(block, become_of))?;

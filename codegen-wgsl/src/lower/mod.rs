@@ -9,6 +9,7 @@ mod hoist;
 mod hold;
 mod inline;
 mod legalize;
+mod matrices;
 mod merge;
 mod neighbors;
 mod peel;
@@ -35,6 +36,7 @@ pub use hoist::hoist;
 pub use hold::hold;
 pub use inline::inline;
 pub use legalize::legalize;
+pub use matrices::matrices;
 pub use merge::merge;
 pub use neighbors::neighbors;
 pub use peel::peel;
@@ -78,6 +80,8 @@ pub enum Lowering {
     /// Several elements of an invocation are vectors: [`vectorize`], or several invocations are lanes of one: [`merge_lanes`]. Where registers are few,
     /// functions of the library compute lane by lane: [`lanes_apart`].
     Vectorized,
+    /// What subgroups do with matrices is loops over their elements, where the target wishes so: [`matrices`].
+    Matrices,
     /// What invocations do together is done in workgroup memory and by atomic operations: [`collective`].
     Collective,
     /// Packed elements are bits of words: [`words`].
@@ -102,7 +106,7 @@ pub enum Lowering {
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 19] = [
+    pub const ALL: [Lowering; 20] = [
         Lowering::Inlined,
         Lowering::Split,
         Lowering::Typed,
@@ -112,6 +116,7 @@ impl Lowering {
         Lowering::Moved,
         Lowering::Uniform,
         Lowering::Vectorized,
+        Lowering::Matrices,
         Lowering::Collective,
         Lowering::Words,
         Lowering::Held,
@@ -140,6 +145,7 @@ impl Lowering {
             Lowering::Moved => "moved",
             Lowering::Uniform => "uniform",
             Lowering::Vectorized => "vectorized",
+            Lowering::Matrices => "matrices",
             Lowering::Words => "words",
             Lowering::Held => "held",
             Lowering::Peeled => "peeled",
@@ -180,6 +186,7 @@ impl Lowering {
                 }
             },
             Lowering::Vectorized => Ok(lanes_apart(vectorize(kernel), target)),
+            Lowering::Matrices => matrices(kernel, target).map_err(too_large),
             Lowering::Words => words(kernel).map_err(too_large),
             Lowering::Held => hold(kernel).map_err(too_large),
             Lowering::Peeled => peel(kernel).map_err(too_large),

@@ -467,7 +467,8 @@ impl<'f> Pass<'_, 'f> {
                 | Statement::Name { .. }
                 | Statement::Store { .. }
                 | Statement::Merge { .. }
-                | Statement::Barrier => {}
+                | Statement::Barrier
+                | Statement::Matrix(_) => {}
                 Statement::Loop { values, extents, init, accumulators, body } => {
                     init.iter().for_each(|operand| self.need(*operand));
                     let first = u32::try_from(self.extents.len()).unwrap_or(u32::MAX);

@@ -158,6 +158,13 @@ fn register(statement: &Statement) -> Option<Register> {
 
 fn renumber(block: &mut Block, image: &[Option<MemoryId>]) {
     for statement in &mut block.statements {
+        if let Statement::Matrix(op) = statement {
+            for matrix in op.matrices_mut() {
+                if let Some(image) = image[matrix.index()] {
+                    *matrix = image;
+                }
+            }
+        }
         if let Some(memory) = statement.memory_mut()
             && let Some(kept) = image[memory.index()]
         {

@@ -19,7 +19,17 @@ use weft_partition::Form;
 /// # Errors
 /// If an index leaves 64 bits.
 pub fn words(kernel: &Kernel) -> Result<Kernel, Error> {
-    let packed: Vec<Option<Packed>> = kernel.memories.values().map(Packed::of).collect();
+    // Matrices are what they are, and so is what they are taken from.
+    let of_matrices = kernel.in_matrices();
+    let packed: Vec<Option<Packed>> = kernel
+        .memories
+        .values()
+        .zip(of_matrices)
+        .map(|(memory, of_matrices)| {
+            let is_as_it_is = of_matrices || matches!(memory.space, Space::Matrix { .. });
+            Packed::of(memory).filter(|_| !is_as_it_is)
+        })
+        .collect();
     if packed.iter().all(Option::is_none) {
         return Ok(kernel.clone());
     }

@@ -118,8 +118,11 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                     return Ok(());
                 }
                 let value = self.operand(*value);
-                let is_pred = self.writer.kernel.memories[*memory].shape.element_type == ElementType::Pred;
-                let value = if is_pred {
+                let stored = &self.writer.kernel.memories[*memory].shape.element_type;
+                let value = if *stored == ElementType::F16 {
+                    // Bits of a half, of which arithmetic would take subnormal numbers for zeros.
+                    format!("bitcast<f16>(u16({}))", strip(&value))
+                } else if *stored == ElementType::Pred {
                     format!("{}({})", vector_text("u32", lanes), strip(&value))
                 } else {
                     strip(&value).to_owned()
@@ -137,6 +140,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 self.line(depth, &format!("atomicOr(&{word}, {value} << {place});"));
             }
             Statement::Barrier => self.line(depth, "workgroupBarrier();"),
+            Statement::Matrix(op) => self.matrix(op, known, depth)?,
             Statement::Update { memory, indices, combiner, value } => {
                 self.update(*memory, indices, *combiner, *value, known, depth)?;
             }

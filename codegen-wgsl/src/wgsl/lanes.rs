@@ -132,7 +132,7 @@ impl FunctionText<'_, '_> {
         // Every element takes a word.
         let offset = match memory.space {
             Space::Buffer { offset, .. } => offset / 4,
-            Space::Workgroup | Space::Thread => 0,
+            Space::Workgroup | Space::Thread | Space::Matrix { .. } => 0,
         };
         // A window begins at a multiple of every number of lanes.
         let window = match memory.space {

@@ -4,6 +4,7 @@ mod function;
 mod index;
 mod inline;
 mod lanes;
+mod matrices;
 mod names;
 mod scalar;
 mod together;

@@ -8,7 +8,7 @@ use super::lanes::{array_lanes, type_text, vector_text};
 use super::together::{
     SUBGROUP_INPUTS, WORKGROUP_INPUTS, asks_members, atomic_memories, atomic_type, numbers_subgroups, uses_subgroups,
 };
-use crate::kernel::{Function, FunctionId, Kernel, Known, Memory, Space, UNIFORM_STRIDE, uniform_bytes};
+use crate::kernel::{Function, FunctionId, Kernel, Known, MatrixRole, Memory, Space, UNIFORM_STRIDE, uniform_bytes};
 use crate::math;
 use std::collections::BTreeSet;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
@@ -50,6 +50,7 @@ pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
     }
     let entry = writer.entry()?;
     let mut text = format!("// {}\n\n", kernel.name);
+    text += &enabled(kernel);
     text += &declarations(kernel, &writer.array_lanes, &writer.atomic)?;
     text += &window_declaration(kernel);
     text += &math::prelude(bindings(kernel));
@@ -71,7 +72,7 @@ pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
 pub(crate) fn bindings(kernel: &Kernel) -> u32 {
     let binding = |memory: &Memory| match memory.space {
         Space::Buffer { binding, .. } => binding + 1,
-        Space::Workgroup | Space::Thread => 0,
+        Space::Workgroup | Space::Thread | Space::Matrix { .. } => 0,
     };
     kernel.memories.values().map(binding).max().unwrap_or(0)
 }
@@ -117,7 +118,10 @@ pub(super) fn first_in_buffer<'k>(kernel: &'k Kernel, memory: &'k Memory) -> &'k
 fn declarations(kernel: &Kernel, array_lanes: &[u32], atomic: &[bool]) -> Result<String, Diagnostics> {
     let mut text = String::new();
     for ((memory, lanes), atomic) in kernel.memories.values().zip(array_lanes).zip(atomic) {
-        let element = stored_type(memory.shape.element_type);
+        let element = match memory.space {
+            Space::Workgroup if memory.shape.element_type == ElementType::F16 => "f16",
+            _ => stored_type(memory.shape.element_type),
+        };
         let declared_as = if *atomic {
             format!("atomic<{}>", atomic_type(memory.shape.element_type))
         } else {
@@ -159,10 +163,32 @@ fn declarations(kernel: &Kernel, array_lanes: &[u32], atomic: &[bool]) -> Result
                 let count = memory.shape.element_count().unwrap_or(0).max(1);
                 text += &format!("var<workgroup> {name}: array<{declared_as}, {count}>;  // {}\n", memory.shape);
             }
-            Space::Thread => {}
+            Space::Thread | Space::Matrix { .. } => {}
         }
     }
     Ok(text)
+}
+
+/// The extensions of WGSL that a kernel is written with, a line each.
+fn enabled(kernel: &Kernel) -> String {
+    if !kernel.has_matrices() {
+        return String::new();
+    }
+    let of_halves = if kernel.has_halves() { "enable f16;\nenable wgpu_int16;\n" } else { "" };
+    format!("{of_halves}enable wgpu_cooperative_matrix;\n\n")
+}
+
+/// The type of a matrix; `None` of another memory.
+pub(super) fn matrix_type(memory: &Memory) -> Option<String> {
+    let Space::Matrix { role, .. } = memory.space else { return None };
+    let element = if memory.shape.element_type == ElementType::F16 { "f16" } else { "f32" };
+    let sides: Vec<String> = memory.shape.extents.iter().map(i64::to_string).collect();
+    let role = match role {
+        MatrixRole::Left => "A",
+        MatrixRole::Right => "B",
+        MatrixRole::Sum => "C",
+    };
+    Some(format!("coop_mat{}<{element}, {role}>", sides.join("x")))
 }
 
 /// What a memory holds, and how much of it is bound.
@@ -273,6 +299,11 @@ impl<'k> Writer<'k> {
             let count = memory.shape.element_count().unwrap_or(0).max(1);
             let element = stored_type(memory.shape.element_type);
             text.line(1, &format!("var {}: array<{element}, {count}>;", memory.name));
+        }
+        for memory in kernel.memories.values() {
+            if let Some(ty) = matrix_type(memory) {
+                text.line(1, &format!("var {}: {ty};", memory.name));
+            }
         }
         text.line(1, &math::zeros("lane"));
         text.statements(&entry.body, &mut known.clone(), 1)?;

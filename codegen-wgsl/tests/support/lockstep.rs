@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use weft_affine::{Expr, Var};
 use weft_codegen_wgsl::kernel::{
-    AtomicOp, Binding, Block, Combination, Combiner, Condition, Function, FunctionId, Kernel, MemoryId, Operand,
-    OutOfBounds, ScalarOp, Scope, Space, Statement, ValueId,
+    AtomicOp, Binding, Block, Combination, Combiner, Condition, Function, FunctionId, Kernel, MatrixOp, MatrixOrder,
+    MemoryId, Operand, OutOfBounds, ScalarOp, Scope, Space, Statement, ValueId,
 };
 use weft_hlo::ir::{ArenaId, BinaryOp, ComparisonDirection, ElementType, Scalar, UnaryOp};
 
@@ -31,7 +31,15 @@ pub(crate) fn run(kernel: &Kernel, buffers: &mut [Vec<Word>], subgroup: usize) {
                 coordinate
             })
             .collect();
-        let mut machine = Machine { kernel, buffers: &mut *buffers, own: BTreeMap::new(), subgroup, threads, phase: 0 };
+        let mut machine = Machine {
+            kernel,
+            buffers: &mut *buffers,
+            own: BTreeMap::new(),
+            subgroup,
+            threads,
+            phase: 0,
+            matrices: BTreeMap::new(),
+        };
         let dims = |thread| group.iter().copied().chain([i64::try_from(thread).unwrap()]).collect();
         let mut frame = Frame::new(&kernel.entry, (0..threads).map(dims).collect());
         let all: Vec<usize> = (0..threads).collect();
@@ -57,6 +65,8 @@ struct Machine<'m> {
     threads: usize,
     /// Barriers so far.
     phase: usize,
+    /// The elements of matrices of `f32`, by matrix and subgroup.
+    matrices: BTreeMap<(MemoryId, usize), Vec<f32>>,
 }
 
 /// A function as it runs in some invocations.
@@ -231,6 +241,7 @@ impl<'k> Machine<'k> {
                 self.wait(threads);
             }
             Statement::Barrier => self.wait(threads),
+            Statement::Matrix(op) => self.matrix(frame, op, threads),
             Statement::Collective { values, scope, combination, function, operands, .. } => {
                 self.wait(threads);
                 let of = |thread: &usize| match *scope {
@@ -281,6 +292,65 @@ impl<'k> Machine<'k> {
             frame.ranges.push(round);
             self.rounds(frame, inner, accumulators, body, threads);
             frame.ranges.pop();
+        }
+    }
+
+    /// What each subgroup does with matrices.
+    fn matrix(&mut self, frame: &Frame<'_>, op: &MatrixOp, threads: &[usize]) {
+        let kernel = self.kernel;
+        let first = op.matrices()[0];
+        let Space::Matrix { members, .. } = kernel.memories[first].space else { panic!("it is no matrix") };
+        let members = members as usize * kernel.lanes as usize;
+        let size =
+            |matrix: MemoryId| (kernel.memories[matrix].shape.extents[0], kernel.memories[matrix].shape.extents[1]);
+        let (rows, columns) = size(first);
+        for own in threads.chunk_by(|one, other| one / members == other / members) {
+            assert_eq!(own.len(), members, "not all members of a subgroup come to a matrix");
+            let subgroup = own[0] / members;
+            let place = |memory: MemoryId, indices: &[Expr], order: MatrixOrder, row: i64, column: i64| {
+                let stride = *kernel.memories[memory].shape.extents.last().unwrap();
+                let positions: Vec<i64> =
+                    own.iter().map(|thread| self.position(frame, memory, indices, *thread)).collect();
+                assert!(positions.iter().all(|position| *position == positions[0]), "members differ: {positions:?}");
+                let (line, along) = if order == MatrixOrder::Rows { (row, column) } else { (column, row) };
+                positions[0] + line * stride + along
+            };
+            let all = || (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+            match op {
+                MatrixOp::Clear { matrix } => {
+                    self.matrices.insert((*matrix, subgroup), all().map(|_| 0.0).collect());
+                }
+                MatrixOp::Load { matrix, memory, indices, order } => {
+                    let places: Vec<i64> =
+                        all().map(|(row, column)| place(*memory, indices, *order, row, column)).collect();
+                    let read = |position: &i64| {
+                        let element = self.own.get(&(*memory, 0, *position)).expect("what is read was written");
+                        assert!(element.phase < self.phase, "it is read as another writes it");
+                        f32::from_bits(element.word)
+                    };
+                    self.matrices.insert((*matrix, subgroup), places.iter().map(read).collect());
+                }
+                MatrixOp::MultiplyAdd { sum, factors: [left, right] } => {
+                    let depth = size(*left).1;
+                    let at = |row: i64, column: i64, of: i64| usize::try_from(row * of + column).unwrap();
+                    let [a, b, c] = [left, right, sum].map(|matrix| self.matrices[&(*matrix, subgroup)].clone());
+                    let element = |(row, column): (i64, i64)| {
+                        let products = (0..depth).map(|k| a[at(row, k, depth)] * b[at(k, column, columns)]);
+                        c[at(row, column, columns)] + products.sum::<f32>()
+                    };
+                    self.matrices.insert((*sum, subgroup), all().map(element).collect());
+                }
+                MatrixOp::Store { matrix, memory, indices } => {
+                    let places: Vec<i64> =
+                        all().map(|(row, column)| place(*memory, indices, MatrixOrder::Rows, row, column)).collect();
+                    let (phase, elements) = (self.phase, self.matrices[&(*matrix, subgroup)].clone());
+                    for (position, element) in places.into_iter().zip(elements) {
+                        let element = Element { word: element.to_bits(), phase, by: None };
+                        let before = self.own.insert((*memory, 0, position), element);
+                        assert!(before.is_none_or(|before| before.phase < phase), "two write an element");
+                    }
+                }
+            }
         }
     }
 

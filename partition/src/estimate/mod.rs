@@ -188,8 +188,7 @@ fn invocations(computation: &Computation, plan: &FusionPlan) -> f64 {
         }
         Emitter::Product(product) => {
             let [columns, rows, beside] = product.workgroups();
-            let invocations = product.places() / i64::from(product.lanes);
-            columns as f64 * rows as f64 * beside as f64 * invocations as f64
+            columns as f64 * rows as f64 * beside as f64 * product.invocations() as f64
         }
         Emitter::Attention(attention) => {
             let [rows, beside] = attention.workgroups();

@@ -47,7 +47,7 @@ fn form(computation: &Computation, dot: InstrId, target: &Target) -> Option<DotF
         return None;
     }
     let groups = product.workgroups().into_iter().fold(1, i64::saturating_mul);
-    let invocations = groups.saturating_mul(product.group[0] * product.group[1]);
+    let invocations = groups.saturating_mul(product.invocations());
     let lanes = i64::from(target.hardware.cores) * i64::from(target.hardware.lanes_per_core);
     let lhs = computation.instructions[*instruction.operands.first()?].shape.as_array()?;
     let divides = |parts: i64| lhs_contracting_dims.iter().any(|at| lhs.extents[*at as usize] % parts == 0);

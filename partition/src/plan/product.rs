@@ -7,7 +7,7 @@ use crate::access::{Access, Counted, identity, is_bitcast};
 use crate::contraction::{Contraction, Side, branches, feeding};
 use crate::form::Form;
 use crate::product::Product;
-use crate::{Target, live};
+use crate::{CooperativeMatrix, Target, live};
 use std::collections::BTreeMap;
 use weft_affine::{Constraint, Expr};
 use weft_hlo::ir::{ArenaId, Computation, ElementType, InstrId, Instruction, Op};
@@ -114,9 +114,17 @@ impl Planner<'_> {
             return Err("results that share words are in another order than the sums".to_owned().into());
         }
         let names: Vec<&str> = dots.iter().map(|dot| computation.instructions[*dot].name.as_str()).collect();
+        let how = match product.matrices {
+            Some(CooperativeMatrix { m, n, k, factor, sum }) => {
+                format!(", of which subgroups multiply matrices of {m} by {n} by {k}, {factor} into {sum}")
+            }
+            None => product
+                .why_no_matrices(&contractions[0], (computation, dot), dots.len(), target)
+                .map_or_else(String::new, |why| format!(", and no matrices of subgroups: {why}")),
+        };
         let why = match names[..] {
-            [name] => format!("{name}: it goes through tiles"),
-            _ => format!("{}: they go through tiles", names.join(", ")),
+            [name] => format!("{name}: it goes through tiles{how}"),
+            _ => format!("{}: they go through tiles{how}", names.join(", ")),
         };
         let plan = self.finish(outputs, Emitter::Product(product), Vec::new(), why);
         Ok(FusionPlan { factors, tails, ..plan })

@@ -25,7 +25,7 @@ pub enum Excess {
 
 impl Target {
     /// The first thing that kernels compiled for this target may use and `device` does not offer; `None` where all of them can
-    /// run there. Kind, vendor, schedules, arithmetic, contraction, the order of updates and costs do not matter: they make kernels slow, or their last digits differ.
+    /// run there. Kind, vendor, schedules, arithmetic, matrices that are [emulated](Target::emulate_matrices), contraction, the order of updates and costs do not matter: they make kernels slow, or their last digits differ.
     pub fn excess_over(&self, device: &Target) -> Option<Excess> {
         let limits: [(&'static str, Read); 15] = [
             ("storage buffers per kernel", |it| it.max_storage_buffers.into()),
@@ -55,7 +55,11 @@ impl Target {
             let what = "bytes that offsets of bindings are multiples of";
             return Some(Excess::Limit { what, asked: asked.into(), offered: offered.into() });
         }
-        let missing = missing(&self.features, &device.features).map(Excess::Feature);
+        let mut asked = self.features.clone();
+        if self.emulate_matrices {
+            asked.cooperative_matrices.clear();
+        }
+        let missing = missing(&asked, &device.features).map(Excess::Feature);
         missing.or_else(|| broken(self.faults, device.faults).map(Excess::Fault))
     }
 }

@@ -84,6 +84,7 @@ partial! {
             max_dispatch_milliseconds: Option<u32>,
             forbid_contraction: bool,
             fast_scatter: bool,
+            emulate_matrices: bool,
         }
         parts {
             features: PartialFeatures,

@@ -103,6 +103,9 @@ pub struct Target {
     /// Whether scatters may combine updates for one element in any order where that makes a difference: sums, products, minima and maxima of `f32`, which
     /// invocations then combine as they come. It is a wish, too: such results may differ from run to run in their last digits, and by more where updates cancel out.
     pub fast_scatter: bool,
+    /// Whether what subgroups do with [cooperative matrices](Features::cooperative_matrices) is written out as loops over their elements, for devices that have none: such kernels
+    /// run everywhere, and slowly. It is a wish, for tests of what they compute.
+    pub emulate_matrices: bool,
     /// What memory and arithmetic cost.
     pub hardware: Hardware,
 }

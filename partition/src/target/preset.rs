@@ -76,6 +76,7 @@ pub(super) fn floor() -> Target {
         arithmetic: UNKNOWN,
         forbid_contraction: false,
         fast_scatter: false,
+        emulate_matrices: false,
         // Of the kinds of devices the one in the middle.
         hardware: IRIS_XE,
     }

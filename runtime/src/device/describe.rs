@@ -20,10 +20,10 @@ const FLAGS: [(Wgpu, Flag); 9] = [
     (Wgpu::PIPELINE_CACHE, |features| &mut features.pipeline_cache),
 ];
 
-/// The features of wgpu that a device is opened with, as far as its adapter has them: those that a description tells of, but for
-/// those that wgpu gives to nobody without `unsafe`.
+/// The features of wgpu that a device is opened with, as far as its adapter has them: those that a description tells of.
 pub(super) fn described(kind: DeviceKind) -> Wgpu {
-    let flags = FLAGS.iter().fold(Wgpu::SUBGROUP | Wgpu::IMMEDIATES, |all, (feature, _)| all | *feature);
+    let others = Wgpu::SUBGROUP | Wgpu::IMMEDIATES | Wgpu::EXPERIMENTAL_COOPERATIVE_MATRIX;
+    let flags = FLAGS.iter().fold(others, |all, (feature, _)| all | *feature);
     // SPIR-V of the runtime's own; whether it is of use a self-test tells.
     let flags = if cfg!(feature = "no-contraction") { flags | Wgpu::PASSTHROUGH_SHADERS } else { flags };
     if shares_memory(kind) { flags | Wgpu::MAPPABLE_PRIMARY_BUFFERS } else { flags }
@@ -32,21 +32,36 @@ pub(super) fn described(kind: DeviceKind) -> Wgpu {
 /// An adapter with all that it offers.
 pub(super) fn adapter(index: usize, adapter: &wgpu::Adapter) -> AdapterInfo {
     let info = adapter.get_info();
-    let matrices = adapter.cooperative_matrix_properties();
-    let matrices = matrices.iter().map(|it| {
+    let target = opened(adapter, &adapter.limits(), adapter.features());
+    described_as(index, &info, target)
+}
+
+/// What can be compiled for on an adapter that is opened with these limits and features.
+pub(super) fn opened(adapter: &wgpu::Adapter, limits: &wgpu::Limits, features: Wgpu) -> Target {
+    let mut target = target(&adapter.get_info(), limits, features);
+    if features.contains(Wgpu::EXPERIMENTAL_COOPERATIVE_MATRIX) {
+        matrices(&mut target.features, &adapter.cooperative_matrix_properties());
+    }
+    target
+}
+
+/// Puts the matrices that subgroups multiply into a description that has subgroups. Sums that stay at the greatest number instead of passing it are left out.
+fn matrices(features: &mut Features, offered: &[wgpu::CooperativeMatrixProperties]) {
+    if features.subgroup.is_none() {
+        return;
+    }
+    for it in offered.iter().filter(|it| !it.saturating_accumulation) {
         let [factor, sum] = [it.ab_type, it.cr_type].map(|element_type| match element_type {
             wgpu::CooperativeScalarType::F32 => ElementType::F32,
             wgpu::CooperativeScalarType::F16 => ElementType::F16,
             wgpu::CooperativeScalarType::I32 => ElementType::S32,
             wgpu::CooperativeScalarType::U32 => ElementType::U32,
         });
-        CooperativeMatrix::new([it.m_size, it.n_size, it.k_size], factor, sum)
-    });
-    let mut target = target(&info, &adapter.limits(), adapter.features());
-    if target.features.subgroup.is_some() {
-        target.features.cooperative_matrices = matrices.collect();
+        let matrix = CooperativeMatrix::new([it.m_size, it.n_size, it.k_size], factor, sum);
+        if !features.cooperative_matrices.contains(&matrix) {
+            features.cooperative_matrices.push(matrix);
+        }
     }
-    described_as(index, &info, target)
 }
 
 /// A device as it was opened, of whose adapter nothing else is known.
@@ -141,12 +156,24 @@ fn features(kind: DeviceKind, info: &wgpu::AdapterInfo, offered: Wgpu) -> Featur
     }
     features.mappable_primary_buffers = shares_memory(kind) && offered.contains(Wgpu::MAPPABLE_PRIMARY_BUFFERS);
     // Sizes that are no powers of two in order are a driver's mistake, and nothing to rely on.
-    let (min, max) = (info.subgroup_min_size, info.subgroup_max_size);
+    let (min, max) = match (info.subgroup_min_size, info.subgroup_max_size) {
+        _ if is_apple_with_matrices(info, offered) => (APPLE_SUBGROUP, APPLE_SUBGROUP),
+        told => told,
+    };
     let has_sizes = min.is_power_of_two() && max.is_power_of_two() && min <= max;
     features.subgroup = (offered.contains(Wgpu::SUBGROUP) && has_sizes).then_some(Subgroups { min, max });
     features.subgroup_barrier &= features.subgroup.is_some();
     features.int64_atomics &= features.shader_int64;
     features
+}
+
+/// Invocations of a subgroup of every GPU of Apple's. Metal tells it of each pipeline alone, and wgpu the sizes of all GPUs that Metal ever ran on.
+const APPLE_SUBGROUP: u32 = 32;
+
+/// Whether it is a GPU of Apple's whose subgroups multiply matrices: others that Metal has those of are of other makers.
+fn is_apple_with_matrices(info: &wgpu::AdapterInfo, offered: Wgpu) -> bool {
+    let has_matrices = offered.contains(Wgpu::EXPERIMENTAL_COOPERATIVE_MATRIX);
+    info.backend == wgpu::Backend::Metal && has_matrices && info.name.starts_with("Apple")
 }
 
 /// What wgpu does not tell: taken from the devices that this one is most like.
@@ -226,6 +253,33 @@ mod tests {
             }
         });
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn matrices_are_described_where_there_are_subgroups() {
+        let offered = |saturates| wgpu::CooperativeMatrixProperties {
+            m_size: 16,
+            n_size: 16,
+            k_size: 16,
+            ab_type: wgpu::CooperativeScalarType::F16,
+            cr_type: wgpu::CooperativeScalarType::F32,
+            saturating_accumulation: saturates,
+        };
+        let mut features = Features::default();
+        matrices(&mut features, &[offered(false)]);
+        assert_eq!(features.cooperative_matrices, []);
+        features.subgroup = Some(Subgroups { min: 32, max: 32 });
+        matrices(&mut features, &[offered(true), offered(false), offered(false)]);
+        let expected = CooperativeMatrix::new([16; 3], ElementType::F16, ElementType::F32);
+        assert_eq!(features.cooperative_matrices, [expected]);
+        let apple = wgpu::AdapterInfo {
+            name: "Apple M1".to_owned(),
+            ..info(wgpu::DeviceType::IntegratedGpu, wgpu::Backend::Metal, 0)
+        };
+        let sizes = |features: Wgpu| target(&apple, &wgpu::Limits::default(), features).features.subgroup;
+        assert_eq!(sizes(Wgpu::SUBGROUP), Some(Subgroups { min: 8, max: 32 }));
+        let both = Wgpu::SUBGROUP | Wgpu::EXPERIMENTAL_COOPERATIVE_MATRIX;
+        assert_eq!(sizes(both), Some(Subgroups { min: 32, max: 32 }));
     }
 
     #[test]

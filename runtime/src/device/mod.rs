@@ -81,8 +81,7 @@ async fn enumerate(instance: &wgpu::Instance) -> Vec<(AdapterInfo, wgpu::Adapter
 }
 
 impl Device {
-    /// Opens the adapter `selection` names, with all limits it has and those of its features that a [`Target`] tells of, but for
-    /// cooperative matrices, which wgpu has as an experiment. Its [`target`](Device::target) is corrected by the [`SelfTest`] that is kept in the
+    /// Opens the adapter `selection` names, with all limits it has and those of its features that a [`Target`] tells of. Its [`target`](Device::target) is corrected by the [`SelfTest`] that is kept in the
     /// [user's cache](Cache::user), if there is one; [`open_async`](Device::open_async) can do without.
     ///
     /// # Errors
@@ -133,9 +132,11 @@ impl Device {
 
     async fn opened(mut info: AdapterInfo, adapter: &wgpu::Adapter, options: &DeviceOptions) -> Result<Device, Error> {
         tracing::debug!(adapter = %info, "opening a device");
+        let required_features = adapter.features() & (describe::described(info.target.kind) | options.features);
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("weft"),
-            required_features: adapter.features() & (describe::described(info.target.kind) | options.features),
+            required_features,
+            experimental_features: trusted::experiments(required_features),
             required_limits: adapter.limits(),
             ..wgpu::DeviceDescriptor::default()
         };
@@ -153,7 +154,7 @@ impl Device {
             // Dropping the last handle reports a loss too; by then nobody asks.
             let _ = heard.lost.set(if message.is_empty() { format!("{reason:?}") } else { message });
         });
-        let mut target = describe::target(&adapter.get_info(), &device.limits(), device.features());
+        let mut target = describe::opened(adapter, &device.limits(), device.features());
         if let Some(known) = options.cache.as_ref().and_then(|cache| SelfTest::load(cache, &info)) {
             known.apply(&mut info.target);
             known.apply(&mut target);

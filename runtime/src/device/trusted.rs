@@ -45,6 +45,19 @@ pub(crate) fn module(
     (module, without_zeros())
 }
 
+/// wgpu's experiments that a device with these features may be part of: cooperative matrices, and no other.
+pub(super) fn experiments(features: wgpu::Features) -> wgpu::ExperimentalFeatures {
+    if features & wgpu::Features::all_experimental_mask() != wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX {
+        return wgpu::ExperimentalFeatures::disabled();
+    }
+    // SAFETY: wgpu promises nothing of what an experiment does that is used in another way than it is meant. Of this one, a feature of shaders alone, this crate uses what naga has validated, and of that only
+    // what `Kernel::verify` has proved: matrices are loaded from arrays in workgroup memory and stored there, with all elements within these (`kernel/verify/reads.rs`), written before and by nobody else meanwhile
+    // (`kernel/verify/tiles.rs`); all invocations of a workgroup, which is a whole number of subgroups, come to each of these operations with the same place in a subgroup (`kernel/verify/uniform.rs`,
+    // `tiles.rs`); sizes and types are among those that the adapter lists (`Product::of_matrices`, `Target::excess_over`); rows begin at multiples of 16 bytes, as Vulkan asks. No other experiment is let in, and callers who open a
+    // device for shaders of their own answer for those.
+    unsafe { wgpu::ExperimentalFeatures::enabled() }
+}
+
 /// What is read of workgroup memory is proved to be written before.
 fn without_zeros() -> wgpu::PipelineCompilationOptions<'static> {
     wgpu::PipelineCompilationOptions {

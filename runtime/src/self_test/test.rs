@@ -1,7 +1,7 @@
 //! The tests: what each asks, and what follows.
 
 use super::kernel::Writing;
-use super::{Answer, arithmetic, atomics, order, subgroups, wide, workgroup};
+use super::{Answer, arithmetic, atomics, matrices, order, subgroups, wide, workgroup};
 use crate::{Device, Error};
 use weft_partition::Target;
 
@@ -51,6 +51,8 @@ pub enum Test {
     SubgroupCollectives,
     /// What is written to workgroup memory is read by others of the subgroup behind the subgroup's barrier.
     SubgroupBarrier,
+    /// Products of the matrices that are told are exact in all digits of their factors, as are sums of few digits.
+    SubgroupMatrices,
     /// `f16` are computed with and rounded.
     F16,
     /// `i16` and `u16` wrap around.
@@ -128,6 +130,14 @@ static ROWS: [(Test, Row); Test::ALL.len()] = [
         Test::SubgroupBarrier,
         decides("subgroup-barrier", "features.subgroup_barrier", |it, holds| it.features.subgroup_barrier &= holds),
     ),
+    (
+        Test::SubgroupMatrices,
+        decides("subgroup-matrices", "features.cooperative_matrices", |it, holds| {
+            if !holds {
+                it.features.cooperative_matrices.clear();
+            }
+        }),
+    ),
     (Test::F16, decides("f16", "features.shader_f16", |it, holds| it.features.shader_f16 &= holds)),
     (Test::I16, decides("i16", "features.shader_i16", |it, holds| it.features.shader_i16 &= holds)),
     (
@@ -167,7 +177,7 @@ fn takes_spirv(device: &Device) -> bool {
 
 impl Test {
     /// All tests, in the order in which they run.
-    pub const ALL: [Test; 27] = [
+    pub const ALL: [Test; 28] = [
         Test::NanArithmetic,
         Test::NanMinMax,
         Test::NanCompare,
@@ -189,6 +199,7 @@ impl Test {
         Test::SubgroupLanes,
         Test::SubgroupCollectives,
         Test::SubgroupBarrier,
+        Test::SubgroupMatrices,
         Test::F16,
         Test::I16,
         Test::I64,
@@ -230,6 +241,7 @@ impl Test {
                 &[(features.subgroup.is_some(), "subgroup")]
             }
             Test::SubgroupBarrier => &[(features.subgroup_barrier, "subgroup_barrier")],
+            Test::SubgroupMatrices => &[(!features.cooperative_matrices.is_empty(), "cooperative_matrices")],
             Test::F16 => &[(features.shader_f16, "shader_f16")],
             Test::I16 => &[(features.shader_i16, "shader_i16")],
             Test::I64 => &[(features.shader_int64, "shader_int64")],
@@ -269,6 +281,7 @@ impl Test {
             Test::SubgroupLanes => subgroups::lanes(device).await,
             Test::SubgroupCollectives => subgroups::collectives(device).await,
             Test::SubgroupBarrier => subgroups::barrier(device).await,
+            Test::SubgroupMatrices => matrices::products(device).await,
             Test::F16 => wide::f16(device).await,
             Test::I16 => wide::i16(device).await,
             Test::I64 => wide::i64(device).await,

@@ -9,9 +9,13 @@ use weft_affine::{Constraint, Error, Expr, Interval};
 use weft_hlo::ir::{BinaryOp, Computation, ElementType};
 use weft_partition::{Factors, Product};
 
-/// The type of the factors of products: that of sums, or of words of four.
+/// The type of the factors of products: that of sums, of words of four, or of matrices.
 pub(super) fn factor_type(product: &Product, computation: &Computation, factors: &Factors) -> ElementType {
-    if product.packed.is_some() { ElementType::U32 } else { sum_type(computation, factors.dot) }
+    match product.matrices {
+        Some(matrix) => matrix.factor,
+        None if product.packed.is_some() => ElementType::U32,
+        None => sum_type(computation, factors.dot),
+    }
 }
 
 impl Emission<'_> {

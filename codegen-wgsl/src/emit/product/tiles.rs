@@ -7,12 +7,26 @@ use crate::emit::statements::Statements;
 use crate::kernel::{Block, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement};
 use weft_affine::{Constraint, Error, Expr, Interval, Var};
 use weft_hlo::ir::{ArrayShape, ElementType};
-use weft_partition::Product;
+use weft_partition::{Factors, FusionPlan, Product};
 
-/// The tile of an operand: for each of its products a row of what lies along the results.
-pub(super) fn add_tile(product: &Product, operand: usize, ty: ElementType, name: String) -> Memory {
-    let shape = ArrayShape::new(ty, vec![product.step, product.side(operand)]);
+/// The tile of an operand: for each of its products a row of what lies along the results. One that matrices are taken from has a row for each of what lies along the results, if what is contracted lies side by side.
+pub(super) fn add_tile(product: &Product, (operand, is_deep): (usize, bool), ty: ElementType, name: String) -> Memory {
+    let extents = match (product.matrices, is_deep) {
+        (None, _) => [product.step, product.side(operand)],
+        (Some(_), true) => [product.side(operand), product.step + Product::between_rows(ty)],
+        (Some(_), false) => [product.step, product.side(operand) + Product::between_rows(ty)],
+    };
+    let shape = ArrayShape::new(ty, extents.to_vec());
     Memory { name, shape, packed: None, space: Space::Workgroup, window: None, part_of: None }
+}
+
+/// Whether an operand has side by side what is contracted.
+pub(super) fn is_deep(plan: &FusionPlan, factors: &Factors, operand: usize) -> bool {
+    let (function, depth) = [(factors.lhs, 2), (factors.rhs, 1)][operand];
+    let root = plan.function(function).roots.first().map(|root| &root.map);
+    let map = factors.window.as_ref().filter(|_| operand == 0).or(root);
+    let fastest = map.and_then(|map| map.results().last());
+    fastest.is_some_and(|fastest| fastest.variables().contains(&Var::Dim(depth)))
 }
 
 impl Emission<'_> {
@@ -111,7 +125,7 @@ impl Emission<'_> {
     }
 
     /// How many elements of an operand's tile each place of the workgroup has.
-    fn parts(&self, operand: usize) -> i64 {
+    pub(super) fn parts(&self, operand: usize) -> i64 {
         let (count, places) = (self.product.tile_elements(operand), self.product.places());
         (count + places - 1) / places
     }
@@ -120,7 +134,7 @@ impl Emission<'_> {
     fn part(&self, operand: usize, part: &Expr, known: &Known) -> Result<([Expr; 2], Vec<Constraint>), Error> {
         let (side, places, step) = (self.product.side(operand), self.product.places(), self.product.step);
         let element = part.checked_mul(places)?.checked_add(&self.place.thread)?;
-        let (along, number) = match self.is_deep(operand) {
+        let (along, number) = match is_deep(self.plan, self.factors, operand) {
             true => (element.checked_floor_div(step)?, element.checked_modulo(step)?),
             false => (element.checked_modulo(side)?, element.checked_floor_div(side)?),
         };
@@ -130,7 +144,7 @@ impl Emission<'_> {
     }
 
     /// Reads an element of an operand's tile; zero where the tile or the operand has none.
-    fn read_part(
+    pub(super) fn read_part(
         &mut self,
         operand: usize,
         part: i64,
@@ -144,7 +158,7 @@ impl Emission<'_> {
     }
 
     /// What is computed where some tests hold; zero elsewhere.
-    fn or_zero(
+    pub(super) fn or_zero(
         &mut self,
         open: Vec<Constraint>,
         known: &Known,
@@ -159,7 +173,7 @@ impl Emission<'_> {
     }
 
     /// Puts an element into an operand's tile.
-    fn store_part(
+    pub(super) fn store_part(
         &mut self,
         operand: usize,
         tile: MemoryId,
@@ -169,13 +183,13 @@ impl Emission<'_> {
         block: &mut Block,
     ) -> Result<(), Error> {
         let ([along, number], open) = self.part(operand, &Expr::constant(part), known)?;
-        let store = Statement::Store { memory: tile, indices: vec![number, along], value };
+        let store = Statement::Store { memory: tile, indices: self.in_tile(operand, number, along), value };
         append(open, Block { statements: vec![store], results: Vec::new() }, block);
         Ok(())
     }
 
     /// Appends what fills the tile of an operand, from a row or column of results on, and from a product on: neighbors read what lies side by side, and beyond the operand there are zeros.
-    fn fill(
+    pub(super) fn fill(
         &mut self,
         operand: usize,
         tile: MemoryId,
@@ -189,7 +203,8 @@ impl Emission<'_> {
             let mut then = Block::default();
             let at = [first[0].checked_add(&along)?, first[1].checked_add(&number)?];
             let value = this.element(operand, at, &known.when(&open), &mut then)?;
-            then.statements.push(Statement::Store { memory: tile, indices: vec![number, along], value });
+            let indices = this.in_tile(operand, number, along);
+            then.statements.push(Statement::Store { memory: tile, indices, value });
             append(open, then, block);
             Ok::<(), Error>(())
         };
@@ -200,13 +215,15 @@ impl Emission<'_> {
         Ok(())
     }
 
-    /// Whether an operand has side by side what is contracted.
-    fn is_deep(&self, operand: usize) -> bool {
-        let (function, depth) = [(self.factors.lhs, 2), (self.factors.rhs, 1)][operand];
-        let root = self.plan.function(function).roots.first().map(|root| &root.map);
-        let map = self.factors.window.as_ref().filter(|_| operand == 0).or(root);
-        let fastest = map.and_then(|map| map.results().last());
-        fastest.is_some_and(|fastest| fastest.variables().contains(&Var::Dim(depth)))
+    /// Whether the tile of an operand has a row for each of what lies along the results: that of matrices is as the first sum wants it.
+    pub(super) fn is_tile_deep(&self, operand: usize) -> bool {
+        let first = self.plan.factors().first().filter(|_| self.product.matrices.is_some());
+        first.is_some_and(|factors| is_deep(self.plan, factors, operand))
+    }
+
+    /// The indices in the tile of an operand of a product's number and what lies along the results.
+    pub(super) fn in_tile(&self, operand: usize, number: Expr, along: Expr) -> Vec<Expr> {
+        if self.is_tile_deep(operand) { vec![along, number] } else { vec![number, along] }
     }
 
     /// The element of an operand for a row or a column of results, and a product; zero where there is none.

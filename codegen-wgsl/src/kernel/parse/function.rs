@@ -4,8 +4,8 @@ mod operation;
 
 use super::{Called, Reader};
 use crate::kernel::{
-    AtomicOp, Binding, Block, Combination, Combiner, Condition, Function, FunctionId, Kernel, MemoryId, Operand,
-    OutOfBounds, Scope, Statement, Value, ValueId, ValueType,
+    AtomicOp, Binding, Block, Combination, Combiner, Condition, Function, FunctionId, Kernel, MatrixOp, MatrixOrder,
+    MemoryId, Operand, OutOfBounds, Scope, Statement, Value, ValueId, ValueType,
 };
 use std::collections::BTreeMap;
 use weft_affine::{Constraint, Expr, Interval};
@@ -220,7 +220,43 @@ impl<'r, 't> FunctionReader<'r, 't> {
             let combiner = self.combiner()?;
             return Ok(Statement::Update { memory, indices, combiner, value: self.operand()? });
         }
-        Err(cursor.expected(&format!("a statement or `{last}`")))
+        if let Some(op) = self.matrix()? {
+            return Ok(Statement::Matrix(op));
+        }
+        Err(self.reader.cursor.expected(&format!("a statement or `{last}`")))
+    }
+
+    /// What subgroups do with matrices, if that is what stands there.
+    fn matrix(&mut self) -> Result<Option<MatrixOp>, Diagnostic> {
+        if self.reader.cursor.accept_word("clear") {
+            return Ok(Some(MatrixOp::Clear { matrix: self.reader.known_memory()? }));
+        }
+        if self.reader.cursor.accept_word("load") {
+            let matrix = self.reader.known_memory()?;
+            self.reader.cursor.expect_word("from")?;
+            let (memory, indices) = self.element()?;
+            self.reader.cursor.expect_word("by")?;
+            let order = self.reader.cursor.word("`rows` or `columns`", |word| match word {
+                "rows" => Some(MatrixOrder::Rows),
+                "columns" => Some(MatrixOrder::Columns),
+                _ => None,
+            })?;
+            return Ok(Some(MatrixOp::Load { matrix, memory, indices, order }));
+        }
+        if self.reader.cursor.accept_word("multiply") {
+            let left = self.reader.known_memory()?;
+            self.reader.cursor.expect(",")?;
+            let right = self.reader.known_memory()?;
+            self.reader.cursor.expect_word("into")?;
+            return Ok(Some(MatrixOp::MultiplyAdd { sum: self.reader.known_memory()?, factors: [left, right] }));
+        }
+        if self.reader.cursor.accept_word("save") {
+            let matrix = self.reader.known_memory()?;
+            self.reader.cursor.expect_word("to")?;
+            let (memory, indices) = self.element()?;
+            return Ok(Some(MatrixOp::Store { matrix, memory, indices }));
+        }
+        Ok(None)
     }
 
     /// `@add`, a function, or `add`, an operation of devices.

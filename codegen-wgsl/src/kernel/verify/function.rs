@@ -1,6 +1,6 @@
 //! The rules within one function.
 
-use super::Findings;
+use super::{Findings, matrices};
 use crate::kernel::{
     Access, AtomicOp, Binding, Block, Combination, Combiner, Condition, Function, FunctionId, Kernel, Memory, MemoryId,
     Operand, ScalarOp, Scope, Space, Statement, Value, ValueId, ValueType,
@@ -255,6 +255,11 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
                 values.iter().for_each(|value| self.define(*value));
             }
             Statement::Barrier => {}
+            Statement::Matrix(op) => {
+                if let Some(message) = matrices::broken(self.kernel, op) {
+                    self.find(message);
+                }
+            }
         }
     }
 
@@ -318,6 +323,9 @@ impl<'k, 'f> FunctionRules<'k, 'f> {
     }
 
     fn indexed(&mut self, memory: &Memory, indices: usize, lanes: u32) {
+        if matches!(memory.space, Space::Matrix { .. }) {
+            self.find(format!("an element of the matrix %{} is touched alone", memory.name));
+        }
         if lanes > 1 && indices != 1 {
             self.find(format!("a vector of %{}, {}, has no single position", memory.name, memory.shape));
         }

@@ -49,7 +49,7 @@ impl Lanes<'_, '_> {
         }
         let aligned = match memory.space {
             Space::Buffer { offset, .. } => offset.is_multiple_of(4 * u64::from(lanes)),
-            Space::Workgroup | Space::Thread => true,
+            Space::Workgroup | Space::Thread | Space::Matrix { .. } => true,
         };
         if !aligned || !is_multiple(index, i64::from(lanes), known) {
             let message =

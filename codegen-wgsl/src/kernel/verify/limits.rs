@@ -3,6 +3,7 @@
 use super::{Finding, Findings, elements};
 use crate::kernel::{Access, Block, Kernel, Memory, Space, Statement, uniform_bytes};
 use std::collections::BTreeSet;
+use weft_hlo::ir::ElementType;
 use weft_partition::{Form, Target};
 
 /// Bytes of a word.
@@ -17,8 +18,12 @@ fn own_bytes(memory: &Memory) -> Option<i128> {
 impl Kernel {
     /// Bytes of workgroup memory; `None` where they cannot be counted.
     pub(crate) fn workgroup_bytes(&self) -> Option<i128> {
-        let mut tiles = self.memories.values().filter(|memory| memory.space == Space::Workgroup);
-        tiles.try_fold(0, |sum, memory| Some(sum + own_bytes(memory)?))
+        let of_matrices = self.in_matrices();
+        let mut tiles = self.memories.values().zip(of_matrices).filter(|(memory, _)| memory.space == Space::Workgroup);
+        tiles.try_fold(0, |sum, (memory, of_matrices)| {
+            let is_half = of_matrices && memory.shape.element_type == ElementType::F16;
+            Some(sum + own_bytes(memory)? / if is_half { 2 } else { 1 })
+        })
     }
 
     /// The limits of a target that the kernel would break: bindings and uniforms and their bytes, bytes of workgroup memory and of an invocation's
@@ -63,7 +68,7 @@ impl Kernel {
                         findings.add(&format!("%{}", memory.name), message);
                     }
                 }
-                Space::Workgroup => {}
+                Space::Workgroup | Space::Matrix { .. } => {}
                 Space::Thread => private = private.zip(bytes).map(|(sum, bytes)| sum + bytes),
             }
         }

@@ -1,7 +1,7 @@
 //! Whether every index is within what it indexes.
 
 use super::Findings;
-use crate::kernel::{Block, Function, Kernel, Known, MemoryId, Operand, ScalarOp, Statement};
+use crate::kernel::{Block, Function, Kernel, Known, MatrixOp, MatrixOrder, MemoryId, Operand, ScalarOp, Statement};
 use weft_affine::{Atom, Config, Expr, Interval, Simplifier};
 use weft_indexing::{Answer, IndexingMap, Limits, RuntimeVariable, Variable};
 
@@ -48,6 +48,7 @@ impl Reads<'_, '_> {
             | Statement::Update { memory, indices, value, .. } => {
                 self.access(*memory, indices, *value, known);
             }
+            Statement::Matrix(op) => self.matrix(op, known),
             Statement::Call { function, indices, .. } => {
                 let callee = &self.kernel.functions[*function];
                 self.indices(indices, (&callee.extents, &[]), &format!("@{}", callee.name), known);
@@ -64,6 +65,22 @@ impl Reads<'_, '_> {
         extents.iter_mut().for_each(|extent| *extent -= further);
         let shape = if indices.len() == 1 { memory.shape.extents.as_slice() } else { &[] };
         self.indices(indices, (&extents, shape), &format!("%{}", memory.name), known);
+    }
+
+    /// All elements of a matrix go to or come from a memory.
+    fn matrix(&mut self, op: &MatrixOp, known: &Known) {
+        let (Some((memory, indices)), Some(matrix)) = (op.place(), op.matrices().first().copied()) else { return };
+        let (memory, matrix) = (&self.kernel.memories[memory], &self.kernel.memories[matrix]);
+        let ([lines, line], [rows, columns]) = (&memory.shape.extents[..], &matrix.shape.extents[..]) else { return };
+        let [down, along] = match op {
+            MatrixOp::Load { order: MatrixOrder::Columns, .. } => [columns - 1, rows - 1],
+            _ => [rows - 1, columns - 1],
+        };
+        let extents = match indices.len() {
+            1 => vec![lines.saturating_mul(*line).saturating_sub(down.saturating_mul(*line).saturating_add(along))],
+            _ => vec![lines - down, line - along],
+        };
+        self.indices(indices, (&extents, &[]), &format!("%{}", memory.name), known);
     }
 
     /// Indices within so much; a single one that is the position of an element has an array's shape.

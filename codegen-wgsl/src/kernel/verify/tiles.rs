@@ -7,7 +7,9 @@
 mod state;
 
 use super::Findings;
-use crate::kernel::{Block, Condition, FunctionId, Kernel, MemoryId, ScalarOp, Scope, Space, Statement};
+use crate::kernel::{
+    Block, Condition, FunctionId, Kernel, MatrixOp, MatrixOrder, MemoryId, ScalarOp, Scope, Space, Statement,
+};
 use state::{Doubt, Kind, State};
 use std::collections::BTreeSet;
 use weft_affine::{Expr, Point, Var};
@@ -15,6 +17,7 @@ use weft_hlo::ir::ArenaId;
 
 /// Accesses to elements that are looked at, for one kernel.
 const MAX_ACCESSES: usize = 1 << 20;
+const TOO_MANY: Doubt = "there are too many accesses";
 
 /// Checks the tiles of a kernel. What a value decides, or the coordinates of the workgroup, may stay unproved, as does what is left of registers when
 /// those are values that can be ([`registers`](crate::lower::registers)).
@@ -94,6 +97,7 @@ impl Run<'_> {
                     self.subgroups(tiles, threads)?;
                 }
                 Statement::Barrier => self.state.wait(),
+                Statement::Matrix(op) => self.matrix(op, ranges, threads)?,
                 Statement::Call { function, indices, .. } if self.reads[function.index()] => {
                     self.call(*function, indices, ranges, threads)?;
                 }
@@ -135,6 +139,62 @@ impl Run<'_> {
             self.state.touch_anywhere(Kind::Read, *tile, elements(self, tile), threads.these)?;
         }
         Ok(())
+    }
+
+    /// What subgroups do with matrices: of what one takes from a tile each member may read all, and what it puts there one member writes or other.
+    fn matrix(&mut self, op: &MatrixOp, ranges: &[i64], threads: Threads<'_>) -> Result<(), Doubt> {
+        let kernel = self.kernel;
+        let (Some((memory, indices)), Some(matrix)) = (op.place(), op.matrices().first().copied()) else {
+            return Ok(());
+        };
+        let ([_, line], [rows, columns]) =
+            (&kernel.memories[memory].shape.extents[..], &kernel.memories[matrix].shape.extents[..])
+        else {
+            return Ok(());
+        };
+        let Space::Matrix { members, .. } = kernel.memories[matrix].space else { return Ok(()) };
+        let members = i64::from(members).saturating_mul(i64::from(kernel.lanes)).max(1);
+        let offset = |row: i64, column: i64| match op {
+            MatrixOp::Load { order: MatrixOrder::Columns, .. } => column.saturating_mul(*line).saturating_add(row),
+            _ => row.saturating_mul(*line).saturating_add(column),
+        };
+        for subgroup in threads.these.chunk_by(|one, other| one / members == other / members) {
+            let places: Option<Vec<i64>> =
+                subgroup.iter().map(|thread| self.position(memory, indices, ranges, *thread)).collect();
+            let Some(places) = places else { return Err("values decide where a matrix lies") };
+            let Some((first, others)) = places.split_first() else { continue };
+            if others.iter().any(|place| place != first) {
+                self.findings.insert((memory, "members of a subgroup have other places for a matrix"));
+            }
+            if i64::try_from(subgroup.len()) != Ok(members) {
+                self.findings.insert((memory, "not all members of a subgroup come to a matrix"));
+            }
+            for (row, column) in (0..*rows).flat_map(|row| (0..*columns).map(move |column| (row, column))) {
+                let element = (memory, first.saturating_add(offset(row, column)));
+                let (kind, who) = match op {
+                    MatrixOp::Store { .. } => (Kind::Write, vec![-1 - subgroup[0] / members]),
+                    _ => (Kind::Read, subgroup.iter().copied().take(2).collect()),
+                };
+                self.accesses += who.len();
+                if self.accesses > MAX_ACCESSES {
+                    return Err(TOO_MANY);
+                }
+                for thread in who {
+                    if let Some(finding) = self.state.touch(kind, element, thread, threads.certain)? {
+                        self.findings.insert((memory, finding));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The row-major position of an element in an invocation; `None` as of [`index`](Self::index).
+    fn position(&self, memory: MemoryId, indices: &[Expr], ranges: &[i64], thread: i64) -> Option<i64> {
+        let extents = super::writes::indexed_extents(&self.kernel.memories[memory], indices.len());
+        indices.iter().zip(&extents).try_fold(0i64, |position, (index, extent)| {
+            Some(position.saturating_mul(*extent).saturating_add(self.index(index, ranges, thread)?))
+        })
     }
 
     /// Runs a function in each of these invocations.
@@ -225,6 +285,7 @@ impl Run<'_> {
             Statement::Let { op: ScalarOp::Extract { memory, .. }, .. }
             | Statement::Store { memory, .. }
             | Statement::Update { memory, .. } => self.is_tile(*memory),
+            Statement::Matrix(op) => op.place().is_some(),
             Statement::Call { function, .. } => self.reads[function.index()],
             _ => statement.waits() || statement.blocks().into_iter().any(|block| self.concerns(block)),
         })
@@ -238,6 +299,7 @@ impl Run<'_> {
             | Statement::Store { memory, indices, .. }
             | Statement::Update { memory, indices, .. }
             | Statement::Share { memory, indices, .. } => self.is_tile(*memory) && indices.iter().any(has),
+            Statement::Matrix(op) => op.place().is_some_and(|(_, indices)| indices.iter().any(has)),
             Statement::Call { function, indices, .. } => self.reads[function.index()] && indices.iter().any(has),
             _ if !statement.blocks().into_iter().any(|block| self.concerns(block)) => false,
             Statement::If { condition, then, otherwise, .. } => {
@@ -298,7 +360,7 @@ impl Run<'_> {
         }
         self.accesses += threads.these.len();
         if self.accesses > MAX_ACCESSES {
-            return Err("there are too many accesses");
+            return Err(TOO_MANY);
         }
         let extents = super::writes::indexed_extents(&self.kernel.memories[memory], indices.len());
         let is_known = indices.iter().all(|index| self.is_known(index, ranges));

@@ -137,6 +137,8 @@ impl Uniformity<'_, '_> {
                 }
                 self.uniform[value.index()] = same && reached;
             }
+            Statement::Matrix(_) if !reached => self.find("a matrix is touched where not all invocations come"),
+            Statement::Matrix(_) => {}
             Statement::Barrier if !reached => self.find("a barrier stands where not all invocations come"),
             Statement::Barrier | Statement::Store { .. } | Statement::Merge { .. } | Statement::Update { .. } => {}
         }

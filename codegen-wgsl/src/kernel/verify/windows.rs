@@ -25,7 +25,9 @@ pub(super) fn check_memory(kernel: &Kernel, memory: &Memory, findings: &mut Find
                 findings.add(&place, "it has a window, and lies in a uniform or not at the beginning of its buffer");
             }
         }
-        Space::Workgroup | Space::Thread => findings.add(&place, "it has a window, and lies in no buffer"),
+        Space::Workgroup | Space::Thread | Space::Matrix { .. } => {
+            findings.add(&place, "it has a window, and lies in no buffer")
+        }
     }
     if *size < 1 {
         findings.add(&place, "its window has no words");

@@ -286,7 +286,7 @@ impl Pass<'_, '_> {
             Statement::Merge { .. } => {
                 return Err(refused("an element is merged into a word before it is held in registers".to_owned()));
             }
-            Statement::Name { .. } | Statement::Barrier => statement.clone(),
+            Statement::Name { .. } | Statement::Barrier | Statement::Matrix(_) => statement.clone(),
         };
         self.code.statements.push(typed);
         Ok(())

@@ -180,6 +180,9 @@ impl<'k> Analysis<'k> {
                 values.iter().for_each(|value| self.set(*value, is_apart));
             }
             Statement::Store { .. } | Statement::Barrier => {}
+            // A subgroup does it, whatever its members are lanes of.
+            Statement::Matrix(_) if differs => return Err(Refusal::Effects),
+            Statement::Matrix(_) => {}
             Statement::Merge { .. } | Statement::Update { .. } | Statement::Share { .. } | Statement::Name { .. } => {
                 return Err(Refusal::Effects);
             }

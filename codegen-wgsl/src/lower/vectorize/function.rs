@@ -261,6 +261,18 @@ impl Growing<'_, '_> {
             }
             Statement::Collective { .. } => self.collective(statement, out)?,
             Statement::Barrier => out.push(Statement::Barrier),
+            Statement::Matrix(op) => {
+                let found = op.place().map(|(_, indices)| indices).unwrap_or_default();
+                let found: Vec<Expr> = found
+                    .iter()
+                    .map(|index| Ok(self.stepped(index)?.lanes[0].clone()))
+                    .collect::<Result<_, Refusal>>()?;
+                let mut op = op.clone();
+                if let Some((_, indices)) = op.place_mut() {
+                    *indices = found;
+                }
+                out.push(Statement::Matrix(op));
+            }
             Statement::Merge { .. } | Statement::Update { .. } | Statement::Share { .. } | Statement::Name { .. } => {
                 return Err(Refusal::Effects);
             }
@@ -285,7 +297,7 @@ impl Growing<'_, '_> {
                 Held::Vector(lanes) => offset.is_multiple_of(4 * u64::from(lanes)),
                 Held::Word(_) => true,
             },
-            Space::Workgroup | Space::Thread => false,
+            Space::Workgroup | Space::Thread | Space::Matrix { .. } => false,
         }
     }
 

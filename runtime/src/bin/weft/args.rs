@@ -435,6 +435,8 @@ pub(crate) enum Stage {
     Uniform,
     /// The kernel with vectors for several elements of an invocation
     Vectorized,
+    /// The kernel with loops for what subgroups do with matrices, where the target wishes so
+    Matrices,
     /// The kernel with packed elements as bits of words
     Words,
     /// The kernel with what rounds of an invocation have in common read once

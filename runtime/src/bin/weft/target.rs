@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use weft_hlo::diagnostic::{Diagnostic, Diagnostics};
 use weft_hlo::ir::Span;
-use weft_partition::{Features, Subgroups, Target};
+use weft_partition::{CooperativeMatrix, Features, Subgroups, Target};
 
 /// The target that a word names: a preset, or else a file in which one is described.
 pub(crate) fn named(word: &str) -> Result<Target, Failure> {
@@ -87,11 +87,15 @@ fn features_text(target: &Target) -> String {
         (*shader_f64, "f64"),
         (*float32_atomics, "atomics of f32"),
         (*int64_atomics, "atomics of i64"),
-        (!cooperative_matrices.is_empty(), "cooperative matrices"),
     ] {
         if is_there {
             names.push(name.to_owned());
         }
+    }
+    if !cooperative_matrices.is_empty() {
+        let one = |it: &CooperativeMatrix| format!("{}x{}x{} {} into {}", it.m, it.n, it.k, it.factor, it.sum);
+        let all: Vec<String> = cooperative_matrices.iter().map(one).collect();
+        names.push(format!("cooperative matrices of {}", all.join(", ")));
     }
     if names.is_empty() { "no optional features".to_owned() } else { names.join(", ") }
 }

@@ -1,6 +1,7 @@
 //! Kernels that are shaped around sums of products, by either schedule, against the evaluator.
 
 mod attention;
+mod rows;
 
 use crate::count::{cases, first_seed};
 use crate::support::{self, compile};

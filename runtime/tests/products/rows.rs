@@ -148,7 +148,7 @@ impl Rows {
                     _ => line(format!("{}\n  p = {shape} divide(e, ls)", all("ls", "l"))),
                 }
                 if *kind == "several" {
-                    others = vec![(row.clone(), "m"), (shape.clone(), at)];
+                    others = vec![(row.clone(), "m"), (whole.clone(), "d")];
                 }
             }
             "layernorm" | "centered" => {

@@ -112,7 +112,7 @@ impl Side {
 }
 
 /// Whether the last of the indices that is no constant steps by one with the column.
-fn has_columns_side_by_side(map: &IndexingMap) -> bool {
+pub(crate) fn has_columns_side_by_side(map: &IndexingMap) -> bool {
     let column = Expr::dim(COLUMN);
     let mut indices = map.results().iter().rev().filter(|index| index.as_constant().is_none());
     indices

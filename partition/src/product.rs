@@ -3,11 +3,13 @@
 mod of_gpus;
 mod of_matrices;
 mod packed;
+mod rows;
 
 use crate::access::element_count;
 use crate::contraction::{Contraction, Rows};
 use crate::transposed::TileOwner;
 use crate::{CooperativeMatrix, Form, Target};
+use rows::Folding;
 use std::fmt;
 use weft_affine::{Atom, Expr, Var};
 use weft_hlo::ir::{Computation, ElementType, InstrId, Op};
@@ -164,13 +166,13 @@ impl Product {
             let lines: &[i64] = if target.is_software() { &LINES } else { &LINES_OF_GPUS };
             let of = |lines: &i64| {
                 let contraction = Contraction::of(computation, id, Rows::Apart(*lines))?;
-                Product::of_contraction(contraction, computation, id, (results, sums), target)
+                Product::of_contraction(contraction, computation, id, (results, sums, None), target)
             };
             return lines.iter().map(of).reduce(Result::or).unwrap_or_else(|| Err("there are no lines".to_owned()));
         }
-        Product::of_contraction(contraction, computation, id, (results, sums), target).or_else(|why| {
+        Product::of_contraction(contraction, computation, id, (results, sums, None), target).or_else(|why| {
             let contraction = Contraction::of(computation, id, Rows::Line)?;
-            Product::of_contraction(contraction, computation, id, (results, sums), target).map_err(|_| why)
+            Product::of_contraction(contraction, computation, id, (results, sums, None), target).map_err(|_| why)
         })
     }
 
@@ -178,7 +180,7 @@ impl Product {
         contraction: Contraction,
         computation: &Computation,
         id: InstrId,
-        (results, sums): (&[ElementType], usize),
+        (results, sums, folding): (&[ElementType], usize, Option<Folding>),
         target: &Target,
     ) -> Result<(Product, Contraction), String> {
         let Contraction { batch, rows, columns, depth, run, line, .. } = contraction;
@@ -222,14 +224,15 @@ impl Product {
         let sums = power_of_two(i64::try_from(sums).unwrap_or(i64::MAX));
         let product = match target.is_software() {
             _ if space.apart > 0 => space.along_lines(run, contraction.lines, target)?,
+            true if folding.is_some() => space.own_rows(sums, target)?,
             true => match space.together(sums, target) {
                 Some(it) if contraction.lhs.is_partial && run % it.step != 0 => it.crossing(),
                 Some(it) => it,
                 None => space.own(sums, target),
             },
             false => match space.of_matrices(&contraction, (computation, id), sums, target) {
-                Ok(product) => product,
-                Err(_) => space.of_gpus(sums, target)?,
+                Ok(product) if folding.is_none() => product,
+                _ => space.of_gpus((sums, folding), target)?,
             },
         };
         let product = match space.apart {

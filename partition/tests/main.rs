@@ -15,6 +15,7 @@ mod plan;
 mod products;
 mod reduced;
 mod rewritten;
+mod rows_of_sums;
 mod scans;
 mod semigroups;
 mod target;

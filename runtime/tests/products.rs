@@ -2,6 +2,7 @@
 
 mod attention;
 mod matrices;
+mod rows;
 
 use crate::count::{cases, first_seed};
 use crate::support::{self, compile};

@@ -10,6 +10,7 @@ mod loop_emitter;
 mod loop_kernel;
 mod loops;
 mod parts;
+mod passes;
 mod product;
 mod reduced;
 mod regions;

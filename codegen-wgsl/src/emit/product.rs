@@ -4,11 +4,14 @@ mod apart;
 mod matrices;
 mod own;
 mod packed;
+mod rows;
 mod tiles;
+mod tuples;
 
 use super::entry::{append, call};
 use super::loop_emitter::{Launched, Output};
 use super::loops::sum_type;
+use super::regions::Regions;
 use super::statements::Statements;
 use crate::elemental::{element_type, zero};
 use crate::kernel::{
@@ -18,11 +21,14 @@ use crate::lower::indices_at;
 use crate::wgsl::Names;
 use matrices::Matrices;
 use packed::factor_type;
+use rows::Folding;
+use std::collections::{BTreeMap, BTreeSet};
 use tiles::{add_tile, is_deep};
+use tuples::with_tuples;
 use weft_affine::{Constraint, Error, Expr, Interval, Var};
-use weft_hlo::ir::{Arena, ArenaId, BinaryOp, Computation, ElementType, InstrId};
+use weft_hlo::ir::{Arena, ArenaId, BinaryOp, Computation, ElementType, InstrId, Op};
 use weft_indexing::IndexingMap;
-use weft_partition::{Factors, FusionPlan, Product, Target, TileOwner};
+use weft_partition::{Factors, Fused, FusionPlan, Product, Target, TileOwner};
 
 /// The memory of workgroups that have tiles.
 pub(super) struct ProductTiles {
@@ -54,13 +60,39 @@ pub(super) fn add_product_tiles(
     Some(ProductTiles { factors: tiles, matrices })
 }
 
+/// The functions of a kernel, with those by which it folds rows of results.
+pub(super) fn folding<'r>(
+    fused: &'r Fused,
+    computation: &Computation,
+    (plan, product): (&FusionPlan, &Product),
+    functions: Arena<FunctionId, Function>,
+    names: &mut Names,
+) -> (Arena<FunctionId, Function>, Folding<'r>) {
+    let first = plan.functions().len();
+    let regions = Regions::new(fused, computation, first);
+    let rows = usize::try_from(product.tile[0]).unwrap_or(1);
+    if product.tiles != TileOwner::Workgroup || rows == 1 {
+        return (functions, Folding { regions, tuples: BTreeMap::new() });
+    }
+    let folds = plan.passes().iter().flat_map(|pass| &pass.folds);
+    let applied = folds.filter_map(|fold| match computation.instructions[fold.reduction].op {
+        Op::Reduce { to_apply, .. } => regions.function(to_apply),
+        _ => None,
+    });
+    let applied: BTreeSet<FunctionId> = applied.collect();
+    let applied: Vec<FunctionId> = applied.into_iter().collect();
+    let (functions, tuples) = with_tuples(functions, (first, &applied), rows, names);
+    let regions = Regions::new(fused, computation, first + applied.len());
+    (functions, Folding { regions, tuples })
+}
+
 /// The entry: a workgroup for so many rows and columns of results.
 pub(super) fn product_entry(
     product: &Product,
     computation: &Computation,
     plan: &FusionPlan,
     outputs: &[Output],
-    functions: &Arena<FunctionId, Function>,
+    (functions, folding): (&Arena<FunctionId, Function>, &Folding<'_>),
     tiles: Option<&ProductTiles>,
     target: &Target,
 ) -> Result<Launched, Error> {
@@ -100,6 +132,7 @@ pub(super) fn product_entry(
         factors,
         outputs,
         functions,
+        folding,
         values: &mut entry.values,
         place: &place,
         target,
@@ -132,6 +165,8 @@ struct Place {
 struct Results {
     first: [Expr; 2],
     counts: [i64; 2],
+    /// Whether rows behind the last are the first ones again, so that all invocations compute alike.
+    wraps: bool,
 }
 
 struct Emission<'e> {
@@ -141,6 +176,7 @@ struct Emission<'e> {
     factors: &'e Factors,
     outputs: &'e [Output],
     functions: &'e Arena<FunctionId, Function>,
+    folding: &'e Folding<'e>,
     /// The values of the entry.
     values: &'e mut Arena<ValueId, Value>,
     place: &'e Place,
@@ -311,7 +347,9 @@ impl<'e> Emission<'e> {
     fn at(&self, results: &Results, row: i64, column: i64) -> Result<[Expr; 2], Error> {
         let [first_row, first_column] = &results.first;
         let column = first_column.checked_add_constant(column * i64::from(self.product.lanes))?;
-        Ok([first_row.checked_add_constant(row)?, column])
+        let row = first_row.checked_add_constant(row)?;
+        let row = if results.wraps { row.checked_modulo(self.product.rows)? } else { row };
+        Ok([row, column])
     }
 
     /// The numbers of the invocation's tile along rows, and along columns.
@@ -339,7 +377,7 @@ impl<'e> Emission<'e> {
             let [row, column] = [blocks[0].checked_mul(tile[0])?, blocks[1].checked_mul(tile[1])?];
             let counts = [size[0], size[1] / i64::from(lanes)];
             let first = [row, column.checked_add(&self.place.lane)?];
-            return emit(self, &Results { first, counts }, known, out);
+            return emit(self, &Results { first, counts, wraps: false }, known, out);
         };
         let (extent, side) = ([rows, columns][dimension], tile[dimension]);
         let (whole, left) = (extent / side, extent % side);

@@ -7,6 +7,7 @@ mod scans;
 use super::entry::append;
 use super::grid::grid;
 use super::loop_emitter::{Launched, Output, too_large};
+use super::passes::{Yielded, initial_values, passes_on, providers, results_at};
 use super::regions::Regions;
 use crate::elemental::zero;
 use crate::kernel::{
@@ -14,9 +15,8 @@ use crate::kernel::{
 };
 pub(super) use scans::ScanTiles;
 use std::collections::{BTreeMap, BTreeSet};
-use weft_affine::{Constraint, Error, Expr, Interval, Var};
+use weft_affine::{Constraint, Error, Expr, Interval};
 use weft_hlo::ir::{Arena, ArenaId, Computation, ElementType, InstrId, Op};
-use weft_indexing::IndexingMap;
 use weft_partition::{Folded, FusionPlan, Pass, Reduced, Target};
 
 /// The entry, or why no launch is large enough: pass by pass each place computes its elements of a row, folds what is to be folded, and stores outputs.
@@ -41,13 +41,6 @@ pub(super) fn reduced_entry(
     let (parameters, values, body) = (Vec::new(), Arena::new(), Block::default());
     let mut entry = Function { name: "entry".to_owned(), parameters, values, body, extents };
     let place = Place::new(reduced, &entry.extents).map_err(too_large)?;
-    let provided = |function: weft_partition::FunctionId| {
-        let planned = plan.function(function);
-        let first = planned.roots.first()?.instruction;
-        let is_alone = planned.roots.iter().all(|root| root.instruction == first);
-        (is_alone && !planned.given.contains(&first)).then_some((first, function))
-    };
-    let all = || plan.functions().iter().zip(0..).map(|(_, number)| weft_partition::FunctionId(number));
     let emission = Emission {
         reduced,
         computation,
@@ -57,7 +50,7 @@ pub(super) fn reduced_entry(
         regions,
         values: &mut entry.values,
         place: &place,
-        providers: all().filter_map(provided).collect(),
+        providers: providers(plan),
         given: plan.functions().iter().flat_map(|function| function.given.iter().copied()).collect(),
         of_rows: BTreeMap::new(),
         scanned: BTreeMap::new(),
@@ -114,9 +107,6 @@ impl Place {
         Ok(Place { outer, inner, along: number, open, known })
     }
 }
-
-/// The elements that functions of the plan yield at a place.
-type Yielded = BTreeMap<weft_partition::FunctionId, Vec<Operand>>;
 
 struct Emission<'e> {
     reduced: &'e Reduced,
@@ -363,9 +353,8 @@ impl Emission<'_> {
     /// What a function yields that computes nothing, but passes on what it is given.
     fn passed_on(&self, function: weft_partition::FunctionId, yielded: &Yielded) -> Option<Vec<Operand>> {
         let planned = self.plan.function(function);
-        let is_given = planned.roots.iter().all(|root| planned.given.contains(&root.instruction));
         let values = || planned.roots.iter().flat_map(|root| self.value(root.instruction, yielded)).collect();
-        (is_given && planned.members.is_empty()).then(values)
+        passes_on(planned).then(values)
     }
 
     /// The elements that a function yields for the result of the place, and at an element of it.
@@ -476,22 +465,7 @@ impl Emission<'_> {
 
     /// What a reduction begins with.
     fn initial_values(&self, fold: &Folded) -> Vec<Operand> {
-        let operands = &self.computation.instructions[fold.reduction].operands;
         let computed = fold.initial.and_then(|function| self.kept.first()?.get(&function)).cloned().unwrap_or_default();
-        let mut computed = computed.into_iter();
-        let one = |id: &InstrId| match self.plan.splat(*id) {
-            Some(scalar) => Some(Operand::Constant(scalar)),
-            None => computed.next(),
-        };
-        operands[operands.len() / 2..].iter().filter_map(one).collect()
+        initial_values((self.plan, self.computation), fold, computed)
     }
-}
-
-/// The results of a map at indices.
-fn results_at(map: &IndexingMap, indices: &[Expr]) -> Result<Vec<Expr>, Error> {
-    let at = |variable: Var| match variable {
-        Var::Dim(dimension) => indices.get(dimension as usize).cloned(),
-        _ => None,
-    };
-    map.results().iter().map(|result| result.substitute(at)).collect()
 }

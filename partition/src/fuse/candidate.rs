@@ -51,6 +51,8 @@ pub enum Move {
     Sibling,
     /// Sums of products, what folds rows of these and sums of products of what comes out become attention in one kernel.
     Attention,
+    /// What folds rows of the results of sums of products is computed in their kernel.
+    Rows,
     /// Two small kernels of which neither needs the other are launched together.
     Horizontal,
 }
@@ -63,6 +65,7 @@ impl Move {
             Move::Producer => "producer",
             Move::Sibling => "sibling",
             Move::Attention => "attention",
+            Move::Rows => "rows",
             Move::Horizontal => "horizontal",
         }
     }

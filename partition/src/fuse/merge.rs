@@ -2,11 +2,12 @@
 //!
 //! The walk from users to producers ([`greedy`](super::greedy)) gives each kernel one root. Here pairs of kernels become one with several results where that takes less time by the
 //! model of [`Estimate`](crate::Estimate): a reduction with what is computed of its results for each element of its rows, a value that is needed as a result with what is computed of it, and kernels over the same elements that read the same
-//! values; sums of products with what is computed of each, and with each other where their tiles are alike. What is moved into one kernel is never computed more often than before. At last small kernels of which none needs another are launched together ([`horizontal`]).
+//! values; sums of products with what is computed of each, with what folds their rows ([`rows`]), and with each other where their tiles are alike. What is moved into one kernel is never computed more often than before. At last small kernels of which none needs another are launched together ([`horizontal`]).
 
 mod attention;
 mod horizontal;
 mod kernel;
+mod rows;
 mod search;
 
 use super::candidate::{Candidate, Comparison, Move};
@@ -69,6 +70,7 @@ pub(super) fn merge(
     }
     merging.run()?;
     merging.attend()?;
+    merging.fold_rows()?;
     merging.launch_together()?;
     let mut merged: Vec<Group> = merging.states.into_iter().filter_map(|state| state.group).collect();
     merged.sort_by_key(|group| group.roots.first().copied());
@@ -240,7 +242,7 @@ impl Merging<'_> {
         };
         let judged = match kind {
             Move::Horizontal => self.judge_launch(number, other, &mut candidate.nanoseconds)?,
-            _ => self.judge(number, other, &mut candidate.nanoseconds)?,
+            _ => self.judge(kind, (number, other), &mut candidate.nanoseconds)?,
         };
         match judged {
             Ok((merged, kernel)) => {
@@ -259,8 +261,8 @@ impl Merging<'_> {
     /// The kernel of both, or why they stay apart.
     fn judge(
         &mut self,
-        number: usize,
-        other: usize,
+        kind: Move,
+        (number, other): (usize, usize),
         compared: &mut Option<Comparison>,
     ) -> Result<Result<(Group, Kernel), String>, Diagnostics> {
         if let Some(between) = self.needed_between(number, other) {
@@ -271,6 +273,11 @@ impl Merging<'_> {
             _ => return Ok(Err(PART_OF_ANOTHER.to_owned())),
         };
         if let Some(reason) = self.exceeds(&merged) {
+            return Ok(Err(reason));
+        }
+        if kind == Move::Rows
+            && let Some(reason) = self.why_no_rows(&merged)?
+        {
             return Ok(Err(reason));
         }
         let before = match self.kernel_of(number)? {
@@ -289,6 +296,9 @@ impl Merging<'_> {
         *compared = Some(comparison);
         if !before.is_product_of(self.states[number].products) || !of_other.is_product_of(self.states[other].products) {
             return Ok(Err("its sums of products go through no tiles".to_owned()));
+        }
+        if kind == Move::Rows && !after.folds_products() {
+            return Ok(Err("it would be shaped around something else".to_owned()));
         }
         if !after.is_at_least(&before) || !after.is_at_least(&of_other) {
             return Ok(Err("it would not be shaped around what one of them is shaped around".to_owned()));

@@ -93,7 +93,7 @@ pub enum Emitter {
     Windowed(Windowed),
     /// Workgroups fold rows of elements, and compute of the results what is computed for each of these again: [`FusionPlan::passes`].
     Reduced(Reduced),
-    /// Invocations compute tiles of the results of dots, and of each what is computed of it: [`FusionPlan::factors`].
+    /// Invocations compute tiles of the results of dots, and of each what is computed of it: [`FusionPlan::factors`]; rows of them are folded where there are [`FusionPlan::passes`].
     Product(Product),
     /// Invocations go over the keys for rows of queries, and never write scores: [`FusionPlan::attended`].
     Attention(Attention),
@@ -189,6 +189,7 @@ pub struct FusionPlan {
     passes: Vec<Pass>,
     factors: Vec<Factors>,
     tails: Vec<Tail>,
+    rows: Option<IndexingMap>,
     attended: Option<Attended>,
     emitter: Emitter,
     why: String,
@@ -213,6 +214,8 @@ impl FusionPlan {
     /// Where reductions of rows that are long enough are computed, and all outputs are of their elements or of their results, the kernel is shaped around
     /// these: functions are those of elements and of rows, each called once, and given what others compute. `module` has the regions.
     ///
+    /// Where reductions fold all columns of dots that fit in a workgroup, and all outputs are of the sums or of rows, the kernel is shaped around both: elements are given the sums.
+    ///
     /// Where there are dots of results enough for tiles, and all outputs are computed of these element by element, in whatever order, the kernel is shaped around them: the functions of
     /// outputs are given their results, and there are two of the elements of the operands of each.
     ///
@@ -232,6 +235,19 @@ impl FusionPlan {
         target: &Target,
     ) -> Result<Result<FusionPlan, String>, Diagnostics> {
         match Planner::new(computation).plan_attention(module, target) {
+            Ok(plan) => Ok(Ok(plan)),
+            Err(Refused::Reason(reason)) => Ok(Err(reason)),
+            Err(Refused::Undefined(findings)) => Err(findings),
+        }
+    }
+
+    /// The plan that is shaped around sums of products whose rows are folded, or why there is none.
+    pub(crate) fn of_rows_of_sums(
+        module: &Module,
+        computation: &Computation,
+        target: &Target,
+    ) -> Result<Result<FusionPlan, String>, Diagnostics> {
+        match Planner::new(computation).plan_rows_of_sums(module, target) {
             Ok(plan) => Ok(Ok(plan)),
             Err(Refused::Reason(reason)) => Ok(Err(reason)),
             Err(Refused::Undefined(findings)) => Err(findings),
@@ -295,7 +311,7 @@ impl FusionPlan {
         self.starts.iter().find(|start| self.function(**start).roots.iter().any(|root| root.instruction == id)).copied()
     }
 
-    /// The passes over the elements of rows, where the kernel is shaped around reductions ([`Emitter::Reduced`]).
+    /// The passes over the elements of rows, where the kernel is shaped around reductions ([`Emitter::Reduced`]), or around sums of products whose rows it folds ([`FusionPlan::rows_of_sums`]).
     pub fn passes(&self) -> &[Pass] {
         &self.passes
     }
@@ -303,6 +319,12 @@ impl FusionPlan {
     /// The sums of products that the kernel is shaped around ([`Emitter::Product`]), which the functions of outputs are given, in the order of the computation.
     pub fn factors(&self) -> &[Factors] {
         &self.factors
+    }
+
+    /// From the indices `(o, r, c)` of [sums](FusionPlan::factors) to the `(o, r, i)` of the functions of elements that [passes](FusionPlan::passes) call, where the kernel folds rows of sums: functions of rows have the first and the last
+    /// of these. An element is given the sums there, and all columns of a row lie with one workgroup.
+    pub fn rows_of_sums(&self) -> Option<&IndexingMap> {
+        self.rows.as_ref()
     }
 
     /// What the kernel has for the parts of attention ([`Emitter::Attention`]).

@@ -143,6 +143,9 @@ impl<'m> Planner<'m> {
             if let Ok(plan) = refused(Planner::new(self.computation).plan_attention(module, target))? {
                 return Ok(plan);
             }
+            if let Ok(plan) = refused(Planner::new(self.computation).plan_rows_of_sums(module, target))? {
+                return Ok(plan);
+            }
             let why_no_rows = match refused(Planner::new(self.computation).plan_reduced(module, target))? {
                 Ok(plan) => return Ok(plan),
                 Err(reason) => Some(reason),
@@ -282,7 +285,7 @@ impl<'m> Planner<'m> {
         let elements = outputs.iter().map(|id| self.functions[id.0 as usize].evaluations).fold(1.0, f64::max);
         let walked = match &emitter {
             Emitter::Reduced(reduced) => elements.max(reduced.elements() as f64),
-            Emitter::Product(product) => elements * product.products() as f64,
+            Emitter::Product(product) => elements.max(product.elements() as f64) * product.products() as f64,
             Emitter::Attention(attention) => attention.scores() as f64 * (attention.depth + attention.columns) as f64,
             _ => elements.max(self.folded()),
         };
@@ -296,6 +299,7 @@ impl<'m> Planner<'m> {
             passes: Vec::new(),
             factors: Vec::new(),
             tails: Vec::new(),
+            rows: None,
             attended: None,
             emitter,
             why,

@@ -220,7 +220,7 @@ impl Planner<'_> {
     }
 
     /// The functions of the operands of a dot: of the indices of matrices, or where these have more elements than the operand of its own.
-    fn factors(&mut self, dot: InstrId, contraction: &Contraction, product: &Product) -> Factors {
+    pub(super) fn factors(&mut self, dot: InstrId, contraction: &Contraction, product: &Product) -> Factors {
         let computation = self.computation;
         let [left, right, _] = contraction.extents();
         let mut window = None;
@@ -281,7 +281,7 @@ fn reached(computation: &Computation, dots: &[InstrId]) -> Vec<u64> {
 }
 
 /// The types of a dot's operands, and of its results.
-fn types(computation: &Computation, dot: InstrId) -> Vec<Option<ElementType>> {
+pub(super) fn types(computation: &Computation, dot: InstrId) -> Vec<Option<ElementType>> {
     let instruction = &computation.instructions[dot];
     let operands = instruction.operands.iter().map(|operand| &computation.instructions[*operand].shape);
     operands.chain([&instruction.shape]).map(|shape| shape.as_array().map(|array| array.element_type)).collect()

@@ -3,6 +3,7 @@
 mod online;
 mod order;
 mod rows;
+mod sums;
 
 pub use rows::Rows;
 
@@ -17,6 +18,7 @@ use crate::row_space::RowSpace;
 use crate::scan::Scan;
 use crate::{Target, live};
 use std::collections::{BTreeMap, BTreeSet};
+use sums::Sums;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{ArenaId, BinaryOp, Computation, InstrId, Instruction, Module, Op};
 use weft_indexing::IndexingMap;
@@ -87,16 +89,11 @@ impl Heroes {
         let ids = spaces.iter().filter(same).map(|(id, _)| *id).collect();
         Some(Heroes { space, ids })
     }
-}
 
-impl Planner<'_> {
-    /// The plan that is shaped around the reductions that fold the most elements, or why there is none.
-    pub(super) fn plan_reduced(self, module: &Module, target: &Target) -> Result<FusionPlan, Refused> {
-        let computation = self.computation;
-        let heroes = Heroes::of(computation, target).ok_or_else(|| nothing(computation, target))?;
-        worth(computation, &heroes, target)?;
-        let mut reductions = Vec::with_capacity(heroes.ids.len());
-        for id in &heroes.ids {
+    /// What their regions fold, and how they go over the rows.
+    fn reductions(&self, module: &Module, computation: &Computation) -> Result<Vec<Reduction>, String> {
+        let mut reductions = Vec::with_capacity(self.ids.len());
+        for id in &self.ids {
             let instruction = &computation.instructions[*id];
             let (Op::Reduce { to_apply, .. } | Op::ReduceWindow { to_apply, .. }) = instruction.op else { continue };
             let space = RowSpace::of(computation, *id).ok_or_else(too_large)?;
@@ -107,10 +104,23 @@ impl Planner<'_> {
                 .and_then(|scan| Some(Scanned { is_reversed: scan.is_reversed, is_exclusive: scan.is_exclusive()? }));
             reductions.push(Reduction { id: *id, scan, space, fold, op, function: None, initial: None });
         }
+        Ok(reductions)
+    }
+}
+
+impl Planner<'_> {
+    /// The plan that is shaped around the reductions that fold the most elements, or why there is none.
+    pub(super) fn plan_reduced(self, module: &Module, target: &Target) -> Result<FusionPlan, Refused> {
+        let computation = self.computation;
+        let heroes = Heroes::of(computation, target).ok_or_else(|| nothing(computation, target))?;
+        worth(computation, &heroes, target)?;
+        let reductions = heroes.reductions(module, computation)?;
         let space = heroes.space;
         one_direction(&reductions, space.extents[2] == 1, target)?;
-        let division = Division { planner: self, space, reductions, levels: Vec::new(), nodes: BTreeMap::new() };
-        division.plan(target)
+        let (levels, nodes) = (Vec::new(), BTreeMap::new());
+        let mut division = Division { planner: self, space, reductions, levels, nodes, sums: None };
+        let outputs = division.divide()?;
+        division.scheduled(outputs, target)
     }
 }
 
@@ -201,10 +211,13 @@ struct Division<'m> {
     levels: Vec<Option<Level>>,
     /// The function that computes an instruction for all that need it at an element, or for a row.
     nodes: BTreeMap<InstrId, FunctionId>,
+    /// The sums of products whose rows are folded, where elements are these.
+    sums: Option<Sums>,
 }
 
 impl Division<'_> {
-    fn plan(mut self, target: &Target) -> Result<FusionPlan, Refused> {
+    /// Divides the computation into functions; those of outputs, in their order.
+    fn divide(&mut self) -> Result<Vec<FunctionId>, Refused> {
         let outputs = self.outputs()?;
         self.planner.outputs = self.planner.functions.iter().map(|it| it.evaluations).fold(1.0, f64::max);
         let computation = self.planner.computation;
@@ -217,7 +230,7 @@ impl Division<'_> {
                 self.planner.functions[home.access.function.0 as usize].members.push(id);
             }
         }
-        self.scheduled(outputs, target)
+        Ok(outputs)
     }
 
     fn function(&mut self, root: Root, level: Level, reason: &str) -> FunctionId {
@@ -262,7 +275,7 @@ impl Division<'_> {
                 continue;
             }
             let (level, map) = match count {
-                _ if count == self.space.count() => (Level::Element, self.space.elements_of(&extents)),
+                _ if count == self.space.count() => (Level::Element, self.elements_of(root, &extents)?),
                 _ if count == self.space.rows() => (Level::Row, self.space.results_of(&extents)),
                 _ => {
                     let (name, all, rows) = (&instruction.name, self.space.count(), self.space.rows());
@@ -292,6 +305,9 @@ impl Division<'_> {
             return Ok(());
         }
         let common = self.common(&accesses);
+        if let Some(number) = self.sum(id) {
+            return self.give_sum(number, common, &accesses);
+        }
         if let Some(number) = self.reductions.iter().position(|reduction| reduction.id == id) {
             let expected = self.reductions[number].space.results.clone();
             let (own, of) = match self.reductions[number].scan {
@@ -323,7 +339,7 @@ impl Division<'_> {
                     None => self.node(id, level, map, accesses),
                 }
             }
-            None => match place(computation, id, &accesses, false) {
+            None => match place(computation, id, &accesses, self.sums.is_some() && self.is_moved(id)) {
                 Placement::Join(home) => home,
                 Placement::Own { reason, evaluations, depth } => self.planner.own(id, reason, evaluations, depth),
             },

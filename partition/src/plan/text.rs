@@ -53,6 +53,9 @@ impl fmt::Display for PlanText<'_> {
             }
             writeln!(f, " and {}", self.called(*rhs))?;
         }
+        if let Some(map) = &self.plan.rows {
+            writeln!(f, "rows{}", Indices(map))?;
+        }
         if let Some(attended) = &self.plan.attended {
             self.attended(attended, f)?;
         }

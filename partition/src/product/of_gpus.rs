@@ -1,5 +1,6 @@
 //! Tiles of products on GPUs, by their makers.
 
+use super::rows::Folding;
 use super::{Product, VECTOR, balanced, parts, power_of_two};
 use crate::{DeviceKind, Target, TileOwner, Vendor};
 
@@ -33,6 +34,9 @@ const BROWSER: Shape = Shape { tile: [4, 4], group: [8, 8], step: 32, ahead: fal
 
 /// Rows that an invocation has one of each, and four columns, in browsers.
 const FEW_ROWS: i64 = 8;
+
+/// Invocations of a workgroup along the columns of rows that are folded, at most.
+const MOST_ALONG: i64 = 64;
 
 /// Results, at most, that an invocation which reads for itself has of several sums.
 const OWN_RESULTS: i64 = 64;
@@ -75,10 +79,12 @@ impl Product {
     /// An invocation that reads for itself has so many rows, at most, as divide those that there are, if more than half do, and half as many as long as there are fewer invocations than lanes. Workgroups are
     /// smaller where there are fewer results, and tiles less deep where there are fewer products. The first shape is taken whose tiles fit into workgroup memory. Products of integers
     /// that take four to a word are added in one stretch: their sums are exact.
-    pub(super) fn of_gpus(self, sums: i64, target: &Target) -> Result<Product, String> {
-        match own_shape(target) {
+    ///
+    /// Where rows are [folded](Product::of_rows) tiles are workgroups', which lie along all columns: of as many invocations, and on any GPU.
+    pub(super) fn of_gpus(self, (sums, folding): (i64, Option<Folding>), target: &Target) -> Result<Product, String> {
+        match own_shape(target).filter(|_| folding.is_none()) {
             Some(shape) => Ok(self.of_registers(shape, sums, target)),
-            None => self.shared(sums, target),
+            None => self.shared((sums, folding), target),
         }
     }
 
@@ -109,7 +115,7 @@ impl Product {
     }
 
     /// Tiles of workgroups.
-    fn shared(self, sums: i64, target: &Target) -> Result<Product, String> {
+    fn shared(self, (sums, folding): (i64, Option<Folding>), target: &Target) -> Result<Product, String> {
         if target.faults.barriers {
             return Err("barriers do not work on the target".to_owned());
         }
@@ -117,7 +123,13 @@ impl Product {
         let of = |shape: &Shape| {
             let tile = [shape.tile[0].min(self.rows), shape.tile[1].min(self.columns)];
             let blocks = [parts(self.rows, tile[0]), parts(self.columns, tile[1])];
-            let group = [0, 1].map(|side| shape.group[side].min(power_of_two(blocks[side])));
+            let group = match folding {
+                None => [0, 1].map(|side| shape.group[side].min(power_of_two(blocks[side]))),
+                Some(_) => {
+                    let columns = power_of_two(blocks[1]);
+                    [(shape.group[0] * shape.group[1] / columns).clamp(1, power_of_two(blocks[0])), columns]
+                }
+            };
             Product {
                 tile,
                 group,
@@ -129,13 +141,14 @@ impl Product {
         };
         let cores = i64::from(target.hardware.cores);
         let memory = i64::from(target.max_workgroup_storage_bytes);
+        let bytes = |product: &Product| sums * product.tile_bytes() + product.folding_bytes(folding);
         let fits = |shape: &&Shape| {
             let product = of(shape);
             sums <= shape.sums
                 && product.group.iter().product::<i64>() <= most
                 && product.workgroups().iter().fold(1, |all: i64, groups| all.saturating_mul(*groups))
                     >= shape.groups_of_core * cores
-                && sums * product.tile_bytes() <= memory
+                && bytes(&product) <= memory
         };
         let browser = if self.rows <= FEW_ROWS { Shape { tile: [1, 4], ..BROWSER } } else { BROWSER };
         let shapes = match (target.vendor, target.kind) {
@@ -145,10 +158,14 @@ impl Product {
             _ => [MANY, MANY],
         };
         let shared = of(shapes.iter().find(fits).unwrap_or(&FEW));
+        if folding.is_some() && shared.group[1] > MOST_ALONG {
+            let own = MOST_ALONG * shared.tile[1];
+            return Err(format!("a row has {} columns, and the tiles of a workgroup {own} at most", self.columns));
+        }
         if shared.group.iter().product::<i64>() > most {
             return Err(format!("the target has workgroups of {most} invocations"));
         }
-        let bytes = sums * shared.tile_bytes();
+        let bytes = bytes(&shared);
         if bytes > memory {
             return Err(format!("its tiles take {bytes} bytes of workgroup memory and the target has {memory}"));
         }

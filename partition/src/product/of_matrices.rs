@@ -116,7 +116,7 @@ impl Product {
             .ok_or_else(|| format!("tiles for {sums} sums take more than the target has"))
     }
 
-    /// Why a product has no matrices on a target whose subgroups multiply some.
+    /// Why a product has no matrices on a target whose subgroups multiply some. Where there could be some, its rows are folded: an invocation does not know which elements of a matrix it has.
     pub(crate) fn why_no_matrices(
         &self,
         contraction: &Contraction,
@@ -128,7 +128,8 @@ impl Product {
             return None;
         }
         let sums = power_of_two(i64::try_from(sums).unwrap_or(i64::MAX));
-        self.of_matrices(contraction, (computation, id), sums, target).err()
+        let why = self.of_matrices(contraction, (computation, id), sums, target).err();
+        Some(why.unwrap_or_else(|| "its rows are folded".to_owned()))
     }
 
     /// Elements between those of a row of a tile and the next row, for elements of a type.

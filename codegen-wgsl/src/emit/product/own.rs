@@ -6,6 +6,7 @@ use crate::emit::statements::Statements;
 use crate::kernel::{Block, Known, Operand, ScalarOp};
 use weft_affine::{Constraint, Error, Expr, Interval};
 use weft_hlo::ir::{BinaryOp, ElementType, Scalar};
+use weft_partition::Product;
 
 /// An element of the left operand, and all bits set where a window covers it, or none; nothing where that is known, or makes no difference.
 struct Element {
@@ -24,6 +25,18 @@ impl Emission<'_> {
             1 => column.clone(),
             _ => known.simplified(&column.checked_modulo(columns)?),
         };
+        if self.plan.rows_of_sums().is_some() {
+            let Product { tile, lanes, .. } = *self.product;
+            let first = [row.checked_mul(tile[0])?, computed.checked_mul(tile[1])?.checked_add(&self.place.lane)?];
+            let whole = Results { first, counts: [tile[0], tile[1] / i64::from(lanes)], wraps: true };
+            let blocks = [row, column];
+            let sums = |this: &mut Self, _: usize, out: &mut Block| this.tile(&whole, known, out);
+            let store = |this: &mut Self, sums: &[Vec<Operand>], out: &mut Block| {
+                this.store_folded(&whole, sums, &blocks, known, out)
+            };
+            self.each_sum(sums, store, &mut entry)?;
+            return Ok(entry);
+        }
         let within = Constraint { expr: column, bounds: Interval::of_extent(columns) };
         let mut emit = |this: &mut Self, results: &Results, known: &Known, out: &mut Block| {
             let open = known.open(std::slice::from_ref(&within));

@@ -41,7 +41,7 @@ impl Emission<'_> {
         let first = |dimension: usize| place.group[dimension].checked_mul(tile[dimension] * group[dimension]);
         let (within, first) = ([within(0)?, within(1)?], [first(0)?, first(1)?]);
         let counts = [tile[0], tile[1] / i64::from(lanes)];
-        let own = Results { first: within.clone(), counts };
+        let own = Results { first: within.clone(), counts, wraps: false };
         let count = usize::try_from(counts[0] * counts[1]).unwrap_or(0);
         let is_once = depth <= step;
         let mut block = Block::default();
@@ -69,7 +69,13 @@ impl Emission<'_> {
                 })
             })
         };
+        let is_folded = self.plan.rows_of_sums().is_some();
+        let begin = [first[0].checked_add(&within[0])?, first[1].checked_add(&within[1])?];
+        let whole = Results { first: begin, counts, wraps: true };
         let store = |this: &mut Self, sums: &[Vec<Operand>], block: &mut Block| {
+            if is_folded {
+                return this.store_folded(&whole, sums, &blocks, known, block);
+            }
             this.of_size(&blocks, &[], known, block, &mut |this, results, known, block| {
                 this.store(results, (sums, counts[1]), known, block)
             })

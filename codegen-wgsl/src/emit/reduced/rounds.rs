@@ -1,7 +1,8 @@
 //! The rounds in which a place goes through its elements of a row.
 
-use super::{Emission, Yielded};
+use super::Emission;
 use crate::elemental::zero;
+use crate::emit::passes::Yielded;
 use crate::kernel::{Block, Known, Operand, Statement, Value, ValueId};
 use weft_affine::{Constraint, Error, Expr, Interval};
 use weft_hlo::ir::ElementType;

@@ -1,6 +1,7 @@
 //! Scans: what the elements of a row come to up to each of them.
 
-use super::{Emission, Yielded, of_kernel};
+use super::{Emission, of_kernel};
+use crate::emit::passes::{Yielded, is_neutral};
 use crate::kernel::{
     Block, Combination, Function, FunctionId, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement,
     Value, ValueType,
@@ -337,13 +338,4 @@ impl Emission<'_> {
         };
         self.before.insert(fold.reduction, before);
     }
-}
-
-/// Whether values are the neutral element of a fold.
-fn is_neutral(values: &[Operand], fold: &Folded) -> bool {
-    let is_same = |(value, neutral): (&Operand, &weft_hlo::ir::Scalar)| match value {
-        Operand::Constant(scalar) => scalar.bits() == neutral.bits(),
-        Operand::Value(_) => false,
-    };
-    values.iter().zip(&fold.neutral).all(is_same)
 }

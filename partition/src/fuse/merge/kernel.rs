@@ -35,6 +35,8 @@ enum Shaped {
     Rows,
     /// So many sums of products have tiles.
     Products(usize),
+    /// So many, and rows of them are folded.
+    FoldedProducts(usize),
     Attention,
 }
 
@@ -52,6 +54,7 @@ impl Kernel {
             .collect();
         let shape = match plan.emitter() {
             Emitter::Reduced(_) => Shaped::Rows,
+            Emitter::Product(_) if plan.rows_of_sums().is_some() => Shaped::FoldedProducts(plan.factors().len()),
             Emitter::Product(_) => Shaped::Products(plan.factors().len()),
             Emitter::Attention(_) => Shaped::Attention,
             Emitter::Transposed(_) => {
@@ -128,7 +131,12 @@ impl Kernel {
 
     /// Whether it is shaped around its sums of products, which are so many.
     pub(super) fn is_product_of(&self, count: usize) -> bool {
-        count == 0 || self.shape == Shaped::Products(count)
+        count == 0 || self.shape == Shaped::Products(count) || self.shape == Shaped::FoldedProducts(count)
+    }
+
+    /// Whether it folds rows of the sums of products that it is shaped around.
+    pub(super) fn folds_products(&self) -> bool {
+        matches!(self.shape, Shaped::FoldedProducts(_))
     }
 
     /// Whether it is shaped around all that another is shaped around: rows, as many transpositions, and as many sums of products.
@@ -136,8 +144,10 @@ impl Kernel {
         match (self.shape, other.shape) {
             (Shaped::Attention, _) => true,
             (_, Shaped::Attention) => false,
-            (Shaped::Products(own), Shaped::Products(others)) => own >= others,
-            (_, Shaped::Products(_)) => false,
+            (Shaped::FoldedProducts(own), Shaped::FoldedProducts(others) | Shaped::Products(others))
+            | (Shaped::Products(own), Shaped::Products(others)) => own >= others,
+            (_, Shaped::FoldedProducts(_) | Shaped::Products(_)) => false,
+            (Shaped::FoldedProducts(_), _) => true,
             // What is transposed are the sums, which are written in that order.
             (Shaped::Products(_), Shaped::Tiled(_)) => true,
             (Shaped::Tiled(own), Shaped::Tiled(others)) => own >= others,

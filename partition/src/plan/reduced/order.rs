@@ -12,9 +12,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::ir::{ElementType, InstrId, Instruction, Op};
 
 /// In which pass each function and each reduction comes.
-struct Order {
+pub(super) struct Order {
     functions: Vec<usize>,
     reductions: Vec<usize>,
+}
+
+/// The functions of outputs, each once.
+pub(super) fn distinct(outputs: Vec<FunctionId>) -> Vec<FunctionId> {
+    let mut distinct: Vec<FunctionId> = Vec::new();
+    for own in outputs {
+        if !distinct.contains(&own) {
+            distinct.push(own);
+        }
+    }
+    distinct
 }
 
 impl Division<'_> {
@@ -36,38 +47,10 @@ impl Division<'_> {
         let facts = Facts { extents, stretch, is_ordered, is_scan, passes, kept, has_vectors, is_packed, row_bytes };
         let schedule = Reduced::of(&facts, target)?;
         let (online, needed) = self.with_online(&mut order, needed, &outputs, &schedule);
-        let is_folded = |reduction: &Reduction| reduction.scan.is_none() || is_shared;
-        let mut done: BTreeSet<FunctionId> = BTreeSet::new();
-        let mut listed: Vec<Pass> = Vec::new();
-        for (pass, needed) in needed.iter().enumerate() {
-            let is_new = |function: &FunctionId| !schedule.is_kept || !done.contains(function);
-            let mut elements: Vec<FunctionId> = needed.iter().copied().filter(is_new).collect();
-            self.sort(&mut elements);
-            done.extend(&elements);
-            let folds =
-                self.folded(&online, |number, reduction| order.reductions[number] == pass && is_folded(reduction));
-            let given =
-                |id: InstrId| needed.iter().any(|own| self.planner.functions[own.0 as usize].given.contains(&id));
-            let scans = self.folded(&online, |_, reduction| reduction.scan.is_some() && given(reduction.id));
-            let rows = self.rows_of(pass, &order);
-            if !(rows.is_empty() && elements.is_empty() && folds.is_empty()) {
-                listed.push(Pass { rows, elements, folds, scans });
-            }
-        }
-        let after = self.rows_of(passes, &order);
-        if !after.is_empty() {
-            listed.push(Pass { rows: after, elements: Vec::new(), folds: Vec::new(), scans: Vec::new() });
-        }
+        let listed = self.listed((&order, &needed), &online, is_shared, schedule.is_kept);
         self.count_again(&listed);
         let heroes = self.heroes(&schedule, &outputs, target);
-        let mut outputs = outputs;
-        outputs.dedup();
-        let mut distinct: Vec<FunctionId> = Vec::new();
-        outputs.into_iter().for_each(|own| {
-            if !distinct.contains(&own) {
-                distinct.push(own);
-            }
-        });
+        let distinct = distinct(outputs);
         let names: Vec<String> = heroes
             .iter()
             .map(|hero| format!("%{}", self.planner.computation.instructions[hero.instruction].name))
@@ -84,8 +67,41 @@ impl Division<'_> {
         Ok(FusionPlan { passes: listed, ..plan })
     }
 
+    /// The passes in this order, each with what it needs; where values are kept, a function is called in the first one alone.
+    pub(super) fn listed(
+        &self,
+        (order, needed): (&Order, &[BTreeSet<FunctionId>]),
+        online: &BTreeMap<InstrId, InstrId>,
+        is_shared: bool,
+        is_kept: bool,
+    ) -> Vec<Pass> {
+        let is_folded = |reduction: &Reduction| reduction.scan.is_none() || is_shared;
+        let mut done: BTreeSet<FunctionId> = BTreeSet::new();
+        let mut listed: Vec<Pass> = Vec::new();
+        for (pass, needed) in needed.iter().enumerate() {
+            let is_new = |function: &FunctionId| !is_kept || !done.contains(function);
+            let mut elements: Vec<FunctionId> = needed.iter().copied().filter(is_new).collect();
+            self.sort(&mut elements);
+            done.extend(&elements);
+            let folds =
+                self.folded(online, |number, reduction| order.reductions[number] == pass && is_folded(reduction));
+            let given =
+                |id: InstrId| needed.iter().any(|own| self.planner.functions[own.0 as usize].given.contains(&id));
+            let scans = self.folded(online, |_, reduction| reduction.scan.is_some() && given(reduction.id));
+            let rows = self.rows_of(pass, order);
+            if !(rows.is_empty() && elements.is_empty() && folds.is_empty()) {
+                listed.push(Pass { rows, elements, folds, scans });
+            }
+        }
+        let after = self.rows_of(needed.len(), order);
+        if !after.is_empty() {
+            listed.push(Pass { rows: after, elements: Vec::new(), folds: Vec::new(), scans: Vec::new() });
+        }
+        listed
+    }
+
     /// The functions of elements that each pass needs: for what it folds or stores, and all that this is computed of. What is folded online is none of them.
-    fn needed(
+    pub(super) fn needed(
         &self,
         order: &Order,
         online: &BTreeMap<usize, InstrId>,
@@ -143,7 +159,7 @@ impl Division<'_> {
 
     /// A function comes in the first pass behind those that fold what it is given; a reduction with what it folds. What one is given of a scan comes in the same pass,
     /// unless several invocations share the scan.
-    fn order(&self, is_shared: bool) -> Order {
+    pub(super) fn order(&self, is_shared: bool) -> Order {
         let mut order =
             Order { functions: vec![0; self.planner.functions.len()], reductions: vec![0; self.reductions.len()] };
         // What is given to a function is computed of instructions before its roots.

@@ -281,6 +281,10 @@ impl Division<'_> {
                     "window": factors.window.as_ref().map(ToString::to_string),
                     "results": factors.results.as_ref().map(ToString::to_string),
                 })).collect::<Vec<_>>(),
+                "rows": plan.rows_of_sums().map(ToString::to_string),
+                "folds": plan.passes().iter().flat_map(|pass| &pass.folds).map(|fold| {
+                    computation.instructions[fold.reduction].name.as_str()
+                }).collect::<Vec<_>>(),
                 "orders": plan.tails().iter().map(|tail| json!({
                     "function": plan.function(tail.function).name,
                     "map": tail.map.to_string(),

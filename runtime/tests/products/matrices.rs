@@ -113,7 +113,7 @@ fn sides_of_all_sizes_agree_with_the_evaluator() {
 fn shapes_of_workgroups_are_chosen_by_results() {
     let device = support::device();
     let (types, mut tiles) = (["f16", "f16", "f32"], Vec::new());
-    for (size, cores) in [([160, 24, 144], 1), ([160, 24, 144], 2), ([72, 24, 80], 64)] {
+    for (size, cores) in [([160, 24, 144], 1), ([160, 24, 144], 3), ([72, 24, 80], 64)] {
         let target = target(&device, &[HALVES], cores).with(|it| {
             it.max_workgroup_storage_bytes = 1 << 18;
             (it.max_invocations_per_workgroup, it.max_workgroup_size_x) = (1024, 1024);

@@ -33,6 +33,7 @@ impl Product {
     /// - Devices in software whose subgroups are all of one size, 4 or 8: the columns are divided into as many parts as a subgroup has invocations, or the most fewer that divide them into whole vectors, if those are more than
     ///   half; an invocation has such a part, 64 columns at most (16 without vectors), of up to 4 × the subgroup's size rows and 256 results (64 without vectors).
     /// - Other devices in software, and where there is no such part: an invocation has all columns, 64 at most (16 without vectors), of up to 8 rows and 512 results (64).
+    /// - None in software that has [few registers](crate::Hardware::few_registers): 4096 × 256 by 256 × 64 with a softmax takes SwiftShader 1.5 times as long in one kernel as in two, and its compiler 8 times.
     /// - GPUs: the tiles of workgroups that [other products](Product::of_gpus) have, whose invocations lie along columns as far as these go, `tile[1] * group[1]` columns, and along rows with what are left; the first
     ///   shape is taken whose tiles, and the tuples that its invocations combine, fit in workgroup memory. So do those of GPUs whose invocations else read for themselves.
     pub(crate) fn of_rows(
@@ -51,6 +52,9 @@ impl Product {
 
     /// Tiles in software of invocations that have all columns of their rows, or a subgroup's.
     pub(super) fn own_rows(self, sums: i64, target: &Target) -> Result<Product, String> {
+        if target.hardware.few_registers {
+            return Err("the target has few registers, and an invocation would keep its rows in them".to_owned());
+        }
         let lanes = i64::from(self.lanes);
         let most = i64::from(target.max_invocations_per_workgroup.min(target.max_workgroup_size_x)).max(1);
         let wanted = OWN_INVOCATIONS.saturating_mul(i64::from(target.hardware.cores.max(1)));

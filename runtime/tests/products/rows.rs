@@ -216,6 +216,7 @@ fn random_rows_of_dots_agree_with_the_evaluator() {
         }
         eprintln!("{folded} of {count} fold rows of dots");
         assert!(report.is_empty(), "{}: {report}", target.schedule.map_or("", Schedule::name));
-        assert!(folded * 4 >= count, "{folded} of {count} fold rows of dots");
+        let keeps = target.schedule == Some(Schedule::Gpu) || !target.hardware.few_registers;
+        assert!(!keeps || folded * 4 >= count, "{folded} of {count} fold rows of dots");
     }
 }

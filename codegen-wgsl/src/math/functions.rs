@@ -176,7 +176,7 @@ functions! {
     reduce_quadrant_large_f64 "f64/reduce_quadrant_large" [high_f64 join_f64 low_f64 product_of_sums_f64
         two_over_pi_f64]
     remainder_f64 "f64/remainder" [nan_f64]
-    round_f64 "f64/round" []
+    round_f64 "f64/round" [copy_sign_f64]
     round_away_f64 "f64/round_away" [copy_sign_f64]
     rsqrt_f64 "f64/rsqrt" [copy_sign_f64 infinity_f64 nan_f64]
     scale_f64 "f64/scale" [join_f64 keep_f64]

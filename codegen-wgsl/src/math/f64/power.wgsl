@@ -2,8 +2,8 @@
 fn power_f64(x: f64, y: f64) -> f64 {
     let a = abs(x);
     let half = y * 0.5;
-    let is_whole = trunc(y) == y;
-    let is_odd = is_whole & ((trunc(half) < half) | (trunc(half) > half));
+    let is_whole = floor(y) == y;
+    let is_odd = is_whole & (floor(half) < half);
     let is_negative = high_f64(x) >= 0x80000000u;
     let is_zero = a == 0.0;
     let is_infinite = (a > 1.0) & !is_finite_f64(a);

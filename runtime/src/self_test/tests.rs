@@ -1,4 +1,6 @@
 use super::*;
+use weft_hlo::ir::ElementType;
+use weft_partition::CooperativeMatrix;
 
 fn all(answer: impl Fn(Test) -> Answer) -> SelfTest {
     SelfTest { answers: Test::ALL.into_iter().map(answer).collect() }
@@ -45,6 +47,7 @@ fn what_fails_is_switched_off_and_nothing_else() {
         it.features.subgroup_barrier = true;
         it.features.shader_f64 = true;
         it.features.float32_atomics = true;
+        it.features.cooperative_matrices = vec![CooperativeMatrix::new([16; 3], ElementType::F16, ElementType::F32)];
     });
     let mut known = with_all.clone();
     holds().apply(&mut known);

@@ -4,7 +4,7 @@ use crate::count::cases;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{ElementType, Instruction, Literal, Module, Op, Opcode};
 use weft_hlo::passes::{
-    BitcastWidths, MultiplyHigh, Pass, RandomBits, SelectAndScatter, StochasticConvert, order_scatters,
+    BitcastWidths, MultiplyHigh, Pass, RandomBits, RegionConstants, SelectAndScatter, StochasticConvert, order_scatters,
 };
 use weft_hlo::random::{Options, Rng, inputs, instance};
 use weft_hlo::text::{parse, print};
@@ -143,6 +143,23 @@ fn high_products_are_the_same_bits() {
 fn stochastic_conversions_are_the_same_bits() {
     let made = instances_are_the_same(&StochasticConvert, Opcode::StochasticConvert);
     assert!(made > 200, "{made}");
+}
+
+/// Constants of arrays, also without elements, in what operations apply to elements.
+#[test]
+fn constants_of_regions_are_the_same_bits() {
+    let options = Options { elements: 60, ..Options::default() };
+    let mut made = 0;
+    for opcode in [Opcode::Map, Opcode::Reduce, Opcode::ReduceWindow, Opcode::Scatter, Opcode::Scan] {
+        for seed in 0..cases(300) {
+            let Some(module) = instance(seed, opcode, &options) else { continue };
+            if !RegionConstants.run(&module).unwrap().changes.is_empty() {
+                same_bits(&RegionConstants, &module, &inputs(&module, seed, &options));
+                made += 1;
+            }
+        }
+    }
+    assert!(made > 20, "{made}");
 }
 
 /// Scatters of all forms, all of whose rows are one stretch, or three, or as many as there are.

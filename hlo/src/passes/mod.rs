@@ -36,6 +36,7 @@ mod pipeline;
 mod random_bits;
 mod random_numbers;
 mod rebuild;
+mod region_constants;
 mod select_and_scatter;
 mod side_effects;
 mod sort;
@@ -72,6 +73,7 @@ pub use pass::{Change, Pass, Rewritten};
 pub use pipeline::{MAX_ROUNDS, Optimized, PassRun, Pipeline};
 pub use random_bits::RandomBits;
 pub use random_numbers::{RandomNumbers, expand_random_numbers};
+pub use region_constants::RegionConstants;
 pub use select_and_scatter::SelectAndScatter;
 pub use sort::Sorts;
 pub use specialize::specialize;
@@ -110,6 +112,7 @@ pub const ON_REQUEST: &[&dyn Pass] = &[
     &OtherDots,
     &RandomBits,
     &RandomNumbers,
+    &RegionConstants,
     &SelectAndScatter,
     &Sorts,
     &StochasticConvert,

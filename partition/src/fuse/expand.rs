@@ -8,15 +8,15 @@ use std::borrow::Cow;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{Computation, ElementType, Instruction, Module, Op};
 use weft_hlo::passes::{
-    BatchNormalization, BitcastWidths, DeadCode, MultiplyHigh, OneDevice, OtherDots, Pass, RandomBits, Rewritten,
-    SelectAndScatter, Sorts, StochasticConvert, Tuples, WideSums, expand_fourier, expand_linear_algebra,
+    BatchNormalization, BitcastWidths, DeadCode, MultiplyHigh, OneDevice, OtherDots, Pass, RandomBits, RegionConstants,
+    Rewritten, SelectAndScatter, Sorts, StochasticConvert, Tuples, WideSums, expand_fourier, expand_linear_algebra,
     expand_random_numbers, order_scatters,
 };
 
 /// The module with what has no code of its own written out as operations that have:
 /// - collectives of one device, batch normalization, `cholesky`, `triangular-solve` and LAPACK's routines;
 /// - `ragged-dot`, `scaled-dot`, `fft`, `rng`, `rng-bit-generator`, `select-and-scatter`, `sort`, `topk`, the custom calls `ApproxTopK` and `PartialReduce`;
-/// - `mulhi`, `stochastic-convert`, `bitcast-convert` between widths, scatters of many windows into many elements in an order, and sums of narrow floats, which are accumulated in `f32`.
+/// - `mulhi`, `stochastic-convert`, `bitcast-convert` between widths, scatters of many windows into many elements in an order, constants of arrays in computations of elements, and sums of narrow floats, which are accumulated in `f32`.
 ///
 /// Linear algebra, Fourier transforms and random numbers on types that the target does not compute with stay as they are: the host takes one step for each then.
 pub(super) fn expand<'m>(
@@ -39,7 +39,9 @@ pub(super) fn expand<'m>(
                 | Op::StochasticConvert
                 | Op::BitcastConvert
                 | Op::Scatter { .. }
+                | Op::Map { .. }
                 | Op::Reduce { .. }
+                | Op::Scan { .. }
                 | Op::ReduceWindow { .. }
                 | Op::BatchNormTraining { .. }
                 | Op::BatchNormInference { .. }
@@ -67,7 +69,9 @@ pub(super) fn expand<'m>(
     rewritten(expand_linear_algebra(&expanded, &computes), &mut expanded, decisions);
     rewritten(expand_fourier(&expanded, &computes), &mut expanded, decisions);
     rewritten(expand_random_numbers(&expanded, &computes), &mut expanded, decisions);
-    for pass in [&OneDevice as &dyn Pass, &BatchNormalization, &OtherDots, &RandomBits, &SelectAndScatter, &Sorts] {
+    let compound: [&dyn Pass; 7] =
+        [&RegionConstants, &OneDevice, &BatchNormalization, &OtherDots, &RandomBits, &SelectAndScatter, &Sorts];
+    for pass in compound {
         run(pass, &mut expanded, decisions)?;
     }
     unique_scatters::mark(&mut expanded, decisions);

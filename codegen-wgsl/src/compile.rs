@@ -174,6 +174,7 @@ pub(crate) fn shader(kernel: &Kernel, bound: &BTreeMap<u32, Contents>) -> Result
     let used = Used {
         subgroups: wgsl::uses_subgroups(&kernel.entry.body),
         f64: kernel.has_f64(),
+        pairs: kernel.has_pairs(),
         matrices: kernel.has_matrices(),
         f16: kernel.has_halves(),
     };

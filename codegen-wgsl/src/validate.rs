@@ -9,6 +9,8 @@ pub(crate) struct Used {
     pub(crate) subgroups: bool,
     /// `f64`.
     pub(crate) f64: bool,
+    /// Integers of 64 bits, of which buffers are declared.
+    pub(crate) pairs: bool,
     /// Matrices of subgroups.
     pub(crate) matrices: bool,
     /// `f16` in workgroup memory, which is made of integers of 16 bits.
@@ -26,7 +28,8 @@ pub(crate) fn validate(source: &str, used: Used) -> Result<(naga::Module, Module
     capabilities.set(Capabilities::COOPERATIVE_MATRIX, used.matrices);
     capabilities.set(Capabilities::SHADER_FLOAT16 | Capabilities::SHADER_INT16, used.f16);
     // The words of an f64 are those of an integer.
-    capabilities.set(Capabilities::FLOAT64 | Capabilities::SHADER_INT64, used.f64);
+    capabilities.set(Capabilities::FLOAT64, used.f64);
+    capabilities.set(Capabilities::SHADER_INT64, used.f64 || used.pairs);
     let mut validator = Validator::new(ValidationFlags::all(), capabilities);
     if used.subgroups {
         validator.subgroup_stages(ShaderStages::COMPUTE).subgroup_operations(SubgroupOperationSet::all());

@@ -472,6 +472,30 @@ fn uniforms_are_read_one_by_one_or_four_at_a_time() {
 }
 
 #[test]
+fn pairs_hold_vectors_of_words() {
+    let check = |x: &str, tile: &str, body: &str| {
+        let buffers = format!("in %x: f32[32]{x}, out %y: f32[32] in pairs");
+        found(&buffers, tile, "[1] threads 8", &format!("{body} %0: f32x4 = extract %x[d1 * 4] store %y[d1 * 4], %0"))
+    };
+    assert_eq!(check(" in pairs", "", ""), Vec::<String>::new());
+    assert_eq!(check("", "", "%1: f32 = extract %x[d1]"), Vec::<String>::new());
+    assert_eq!(
+        check(" in pairs", "", "%1: f32 = extract %x[d1]"),
+        ["entry: something other than a vector of words goes to or comes from %x, which is of pairs"]
+    );
+    assert_eq!(
+        check(" in pairs, in %z: f32[8] at binding 0 + 128", "", ""),
+        [
+            "%x: some memories of its buffer are of pairs, and some are not",
+            "%z: some memories of its buffer are of pairs, and some are not"
+        ]
+    );
+    let uniform = "uniform %x: f32[32] in pairs, out %y: f32[32]";
+    let body = "%0: f32x4 = extract %x[d1 * 4] store %y[d1 * 4], %0";
+    assert_eq!(found(uniform, "", "[1] threads 8", body), ["%x: it is of pairs, which only storage buffers are"]);
+}
+
+#[test]
 fn uniforms_have_limits_of_their_own() {
     let text = "kernel @k(uniform %a: f32[5], uniform %b: f32[1], out %y: f32[8]) { entry groups [1] threads 8 { } }";
     let kernel = Kernel::parse(text).unwrap();

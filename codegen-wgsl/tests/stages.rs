@@ -21,7 +21,7 @@ fn cases(lowering: Lowering) -> BTreeSet<String> {
 }
 
 /// The target of a case: the default one, or the preset that the first lines name, `// preset NAME`, with as many rounds of loops
-/// or uniforms as they allow, `// max_loop_iterations N`, `// max_uniform_buffers N`, what numbers of 64 bits take, `// features f64`, few registers, `// registers few`, and loops for what subgroups multiply, `// matrices emulated`.
+/// or uniforms as they allow, `// max_loop_iterations N`, `// max_uniform_buffers N`, what numbers of 64 bits take, `// features f64`, few registers, `// registers few`, memory accessed lane by lane, `// access serial`, and loops for what subgroups multiply, `// matrices emulated`.
 fn target(text: &str) -> Target {
     let mut target = Target::default();
     for line in text.lines().map_while(|line| line.strip_prefix("// ")) {
@@ -30,6 +30,7 @@ fn target(text: &str) -> Target {
             Some(("max_loop_iterations", number)) => target.max_loop_iterations = Some(number.parse().unwrap()),
             Some(("features", "f64")) => (target.features.shader_f64, target.features.shader_int64) = (true, true),
             Some(("registers", "few")) => target.hardware.few_registers = true,
+            Some(("access", "serial")) => target.hardware.serial_access = true,
             Some(("matrices", "emulated")) => target.emulate_matrices = true,
             Some(("max_uniform_buffers", number)) => target.max_uniform_buffers = number.parse().unwrap(),
             _ => {}
@@ -64,6 +65,6 @@ fn lowerings_have_names() {
         assert_eq!(lowering.name().parse(), Ok(lowering));
     }
     let names = "inlined, split, typed, legal, flat, merged, moved, uniform, vectorized, matrices, collectives, words, held, \
-                 peeled, registers, shared, protected, unrolled, neighbors, hoisted";
+                 peeled, registers, shared, protected, unrolled, neighbors, hoisted, paired";
     assert!("tiled".parse::<Lowering>().unwrap_err().contains(names));
 }

@@ -6,10 +6,12 @@
 use crate::support::machine::{Writes, invocation, write};
 use crate::support::{IN_LOOPS, Stages, all_stages, in_loops, verified};
 use weft_affine::{Constraint, Expr, Interval, Ranges, Var, simplify};
+use weft_codegen_wgsl::compile;
 use weft_codegen_wgsl::kernel::{Block, Condition, Function, Kernel, Memory, ScalarOp, Statement};
 use weft_codegen_wgsl::lower::{hold, lanes_apart, neighbors, peel, vectorize};
 use weft_hlo::ir::{BinaryOp, UnaryOp};
-use weft_partition::Target;
+use weft_hlo::text::parse;
+use weft_partition::{Target, fuse};
 
 /// Elements that a kernel computes at most to be run.
 const MOST: i64 = 600;
@@ -247,6 +249,36 @@ fn lanes_apart_compute_the_same() {
         assert_eq!(apart.verify(), vectors.verify(), "{apart}");
         assert_eq!(Kernel::parse(&apart.to_string()).as_ref(), Ok(&apart));
         assert_eq!(writes(&apart), writes(&vectors), "{apart}");
+    }
+}
+
+/// Where lanes access memory one after the other, vectors lie in pairs of words, if the device has integers of 64 bits.
+#[test]
+fn vectors_lie_in_pairs_of_words() {
+    let text = "HloModule m\nENTRY main {\nx = f32[64,256] parameter(0)\np = pred[64,256] parameter(1)\nn = s32[64,256] parameter(2)\n\
+         h = bf16[64,256] parameter(3)\nc = f32[64,256] convert(n)\ns = f32[64,256] select(p, x, c)\nd = f32[64,256] convert(h)\n\
+         t = f32[64,256] add(s, d)\nb = bf16[64,256] convert(t)\nROOT r = (f32[64,256], bf16[64,256]) tuple(t, b)\n}";
+    let sources = |serial: bool, has_integers: bool| -> String {
+        let target = Target::preset("software").unwrap().with(|target| {
+            target.hardware.serial_access = serial;
+            target.features.shader_int64 = has_integers;
+        });
+        let fused = fuse(&parse(text).unwrap(), &target).unwrap();
+        let shader = |site| compile(&fused, site, &target).unwrap().source;
+        fused.fusions().map(shader).collect()
+    };
+    let pairs = sources(true, true);
+    for declared in ["x: array<vec2<u64>>", "n: array<vec2<u64>>", "t_out: array<vec2<u64>>"] {
+        assert!(pairs.contains(declared), "{declared}: {pairs}");
+    }
+    for written in
+        ["bitcast<vec4<f32>>(words_x4(x[", "bitcast<vec4<i32>>(words_x4(n[", "= pairs_x4(bitcast<vec4<u32>>("]
+    {
+        assert!(pairs.contains(written), "{written}: {pairs}");
+    }
+    for (serial, has_integers) in [(false, true), (true, false)] {
+        let words = sources(serial, has_integers);
+        assert!(words.contains("array<vec4<f32>>") && !words.contains("u64"), "{words}");
     }
 }
 

@@ -183,7 +183,7 @@ fn any_target() -> impl Strategy<Value = Target> {
             [it.faults.barriers, it.faults.atomics, it.forbid_contraction] = [choices[0], choices[5], choices[9]];
             it.fast_scatter = choices[9];
             it.emulate_matrices = choices[10];
-            it.hardware.few_registers = choices[13];
+            [it.hardware.few_registers, it.hardware.serial_access] = [choices[13], choices[10]];
             it.max_loop_iterations = choices[15].then_some(limits[13]);
             it.max_dispatch_milliseconds = choices[14].then_some(limits[13]);
         })

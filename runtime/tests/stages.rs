@@ -14,6 +14,7 @@ fn kernels_are_emitted_at_every_stage() {
         ("peeled", "sum"),
         ("unrolled", "sum"),
         ("hoisted", "sum"),
+        ("paired", "sum"),
         ("wgsl", "@compute"),
         ("msl", "kernel void"),
         ("hlsl", "numthreads"),

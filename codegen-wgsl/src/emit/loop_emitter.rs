@@ -204,7 +204,7 @@ fn buffer(
     let shape = ArrayShape { layout: None, ..array };
     let binding = u32::try_from(binding).unwrap_or(u32::MAX);
     let space = Space::Buffer { binding, offset, access };
-    Ok(Memory { name, shape, packed: None, space, window: None, part_of: None })
+    Ok(Memory::new(name, shape, space))
 }
 
 /// The functions of a fusion's plan, and behind them those of the regions that they apply. `parameters` are the memories of the computation's; what folds windows of a workgroup reads tiles,

@@ -36,7 +36,7 @@ pub(crate) fn emit_rounds(
         .map(|(number, shape)| {
             let name = names.take(&format!("tile_{number}"));
             let shape = shape.clone();
-            memories.push(Memory { name, shape, packed: None, space: Space::Workgroup, window: None, part_of: None })
+            memories.push(Memory::new(name, shape, Space::Workgroup))
         })
         .collect();
     let entry = Function {
@@ -109,7 +109,7 @@ impl Buffers {
             let binding = u32::try_from(memories.len()).unwrap_or(u32::MAX);
             let space = Space::Buffer { binding, offset: 0, access };
             let (name, shape) = (names.take(name), ArrayShape { layout: None, ..shape.clone() });
-            Ok(memories.push(Memory { name, shape, packed: None, space, window: None, part_of: None }))
+            Ok(memories.push(Memory::new(name, shape, space)))
         };
         let leaves = instruction.shape.leaves();
         let mut read = Vec::with_capacity(plan.read.len());

@@ -39,7 +39,7 @@ pub(super) fn add_tiles(
                 TileOwner::Workgroup => Space::Workgroup,
                 TileOwner::Invocation => Space::Thread,
             };
-            memories.push(Memory { name, shape, packed: None, space, window: None, part_of: None })
+            memories.push(Memory::new(name, shape, space))
         };
         Tiles { function: *function, memories: types.map(memory).collect() }
     };

@@ -54,7 +54,7 @@ impl<'w> Loaded<'w> {
             let name = names.take(&format!("{}.tile", read.name));
             let shape = ArrayShape::new(read.shape.as_array()?.element_type, windowed.loaded());
             let space = Space::Workgroup;
-            tiles.push(memories.push(Memory { name, shape, packed: None, space, window: None, part_of: None }));
+            tiles.push(memories.push(Memory::new(name, shape, space)));
         }
         let function = FunctionId::from_index(hero.function.0 as usize);
         Some(Loaded { windowed, hero: hero.instruction, function, tiles, sources })

@@ -13,7 +13,7 @@
 //!
 //! ```text
 //! kernel    := kernel @NAME( buffer, … ) { tile… function… entry }
-//! buffer    := {in | uniform | out | inout | scattered} %NAME: TYPE[EXTENT, …] [of TYPE[EXTENT, …]] [at binding N + BYTES] [part of %NAME] [window]
+//! buffer    := {in | uniform | out | inout | scattered} %NAME: TYPE[EXTENT, …] [of TYPE[EXTENT, …]] [at binding N + BYTES] [part of %NAME] [in pairs] [window]
 //! window    := window(INDEX) of N                                   the word where each begins, by its number d0; its words
 //! tile      := {tile | registers} %NAME: TYPE[EXTENT, …]            one per workgroup, one per invocation
 //!            | matrix {a | b | c} of MEMBERS %NAME: TYPE[EXTENT, EXTENT]    one per subgroup, of so many invocations
@@ -156,6 +156,9 @@ pub struct Memory {
     pub window: Option<Window>,
     /// The memory before it that holds the same tensor, where a kernel reads that through several bindings, each of another part.
     pub part_of: Option<MemoryId>,
+    /// Whether the buffer is declared as numbers of 64 bits, each of two words that follow one another, after [`pairs`](crate::lower::pairs): then only
+    /// vectors of words go to it and come from it.
+    pub pairs: bool,
 }
 
 /// Where a memory lies, and who sees it.
@@ -201,6 +204,11 @@ pub enum Access {
 }
 
 impl Memory {
+    /// A memory of words, all of which is bound, where it is bound.
+    pub fn new(name: String, shape: ArrayShape, space: Space) -> Self {
+        Memory { name, shape, packed: None, space, window: None, part_of: None, pairs: false }
+    }
+
     /// Type and extents of the elements that it holds.
     pub fn held(&self) -> &ArrayShape {
         self.packed.as_ref().unwrap_or(&self.shape)
@@ -380,6 +388,11 @@ impl Kernel {
     /// Whether subgroups have matrices.
     pub fn has_matrices(&self) -> bool {
         self.memories.values().any(|memory| matches!(memory.space, Space::Matrix { .. }))
+    }
+
+    /// Whether buffers are declared as integers of 64 bits, which not all devices have.
+    pub fn has_pairs(&self) -> bool {
+        self.memories.values().any(|memory| memory.pairs)
     }
 
     /// Whether numbers of 64 bits are computed with, which not all devices do: then they need `f64` and integers of 64 bits.

@@ -124,6 +124,10 @@ impl Reader<'_> {
                 self.cursor.expect_word("of")?;
                 self.memories[id].part_of = Some(self.known_memory()?);
             }
+            if self.cursor.accept_word("in") {
+                self.cursor.expect_word("pairs")?;
+                self.memories[id].pairs = true;
+            }
             if self.cursor.accept_word("window") {
                 let first = FunctionReader::new(self).parenthesized()?;
                 self.cursor.expect_word("of")?;
@@ -142,7 +146,7 @@ impl Reader<'_> {
         let shape = ArrayShape::new(self.element_type()?, self.extents()?);
         let is_packed = matches!(space, Space::Buffer { .. }) && self.cursor.accept_word("of");
         let packed = if is_packed { Some(ArrayShape::new(self.element_type()?, self.extents()?)) } else { None };
-        let id = self.memories.push(Memory { name: name.clone(), shape, packed, space, window: None, part_of: None });
+        let id = self.memories.push(Memory { packed, ..Memory::new(name.clone(), shape, space) });
         if self.names.insert(name.clone(), id).is_some() {
             return Err(self.cursor.error_at(place, format!("there are two memories of the name `{name}`")));
         }

@@ -27,7 +27,8 @@ impl fmt::Display for Kernel {
             };
             let part = memory.part_of.map(|of| format!(" part of {}", memory_name(&self.memories, of)));
             let (part, window) = (part.unwrap_or_default(), window_text(memory)?);
-            buffers.push(format!("{role} {}{at}{part}{window}", memory_text(memory)));
+            let pairs = if memory.pairs { " in pairs" } else { "" };
+            buffers.push(format!("{role} {}{at}{part}{pairs}{window}", memory_text(memory)));
         }
         writeln!(f, "kernel @{}({}) {{", Name(&self.name), buffers.join(", "))?;
         for memory in self.memories.values() {

@@ -130,6 +130,12 @@ impl Kernel {
             if memory.shape.layout.is_some() || !memory.shape.dynamic.is_empty() {
                 findings.add(&place, "the shape has a layout or a dynamic dimension");
             }
+            if memory.pairs && (!memory.is_buffer() || memory.is_uniform()) {
+                findings.add(&place, "it is of pairs, which only storage buffers are");
+            }
+            if self.in_one_buffer(memory).any(|other| other.pairs != memory.pairs) {
+                findings.add(&place, "some memories of its buffer are of pairs, and some are not");
+            }
             windows::check_memory(self, memory, findings);
             windows::check_part(self, memory, findings);
             match memory.space {

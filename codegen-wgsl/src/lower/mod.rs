@@ -12,6 +12,7 @@ mod legalize;
 mod matrices;
 mod merge;
 mod neighbors;
+mod pairs;
 mod peel;
 mod position;
 mod protect;
@@ -39,6 +40,7 @@ pub use legalize::legalize;
 pub use matrices::matrices;
 pub use merge::merge;
 pub use neighbors::neighbors;
+pub use pairs::pairs;
 pub use peel::peel;
 pub use protect::protect;
 pub use registers::registers;
@@ -98,15 +100,17 @@ pub enum Lowering {
     Protected,
     /// Short loops are written out, and long ones as far as a device's limit demands: [`unroll`].
     Unrolled,
-    /// Elements side by side that an invocation reads are read as vectors: [`neighbors`].
+    /// Elements side by side that an invocation reads are read as vectors, and written as such: [`neighbors`].
     Neighbors,
     /// What is needed more than once, or in every round of a loop alike, is computed once before: [`hoist`].
     Hoisted,
+    /// Buffers of vectors are of numbers of 64 bits, where a device takes as long for one as for a word: [`pairs`].
+    Paired,
 }
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 20] = [
+    pub const ALL: [Lowering; 21] = [
         Lowering::Inlined,
         Lowering::Split,
         Lowering::Typed,
@@ -127,6 +131,7 @@ impl Lowering {
         Lowering::Unrolled,
         Lowering::Neighbors,
         Lowering::Hoisted,
+        Lowering::Paired,
     ];
 
     /// The last of them; what comes after it is written as WGSL.
@@ -155,6 +160,7 @@ impl Lowering {
             Lowering::Unrolled => "unrolled",
             Lowering::Neighbors => "neighbors",
             Lowering::Hoisted => "hoisted",
+            Lowering::Paired => "paired",
         }
     }
 
@@ -196,6 +202,7 @@ impl Lowering {
             Lowering::Unrolled => unroll(kernel, target),
             Lowering::Neighbors => neighbors(kernel).map_err(too_large),
             Lowering::Hoisted => hoist(kernel).map_err(too_large),
+            Lowering::Paired => Ok(pairs(kernel, target)),
         }
     }
 }

@@ -1,4 +1,6 @@
-//! Elements side by side that an invocation reads, as vectors.
+//! Elements side by side that an invocation reads, or writes, as vectors.
+
+mod stores;
 
 use crate::kernel::{
     Access, Block, Kernel, Known, Memory, MemoryId, Operand, ScalarOp, Space, Statement, Value, ValueId, is_multiple,
@@ -10,9 +12,11 @@ use weft_hlo::ir::Arena;
 /// Lanes of a vector.
 const LANES: u32 = 4;
 
-/// The kernel in which four elements side by side that one block reads, the first of them at a multiple of four, are read as one vector.
+/// The kernel in which four elements side by side that one block reads, the first of them at a multiple of four, are read as one vector, and so
+/// are those that one block writes.
 ///
-/// The buffer is only read, bound as a whole, and has a multiple of four elements; so have others that lie in it.
+/// The buffer is only read, or only written, bound as a whole, and has a multiple of four elements; so have others that lie in it. What is written
+/// becomes vectors if all of it does.
 ///
 /// # Errors
 /// If an index leaves 64 bits.
@@ -28,7 +32,7 @@ pub fn neighbors(kernel: &Kernel) -> Result<Kernel, Error> {
         Pass { kernel, others: &others, values: &mut function.values }.block(&mut body, known)?;
         function.body = body;
     }
-    Ok(lowered)
+    stores::stores(&lowered)
 }
 
 /// Adds the memories that a block reads as vectors of other lanes: a buffer is an array of vectors of one kind.

@@ -127,6 +127,8 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 } else {
                     strip(&value).to_owned()
                 };
+                let (stored, is_of_pairs) = (*stored, self.writer.kernel.memories[*memory].pairs);
+                let value = if is_of_pairs { self.written_in_pairs(stored, lanes, &value) } else { value };
                 self.line(depth, &format!("{target} = {value};"));
             }
             Statement::Merge { memory, indices, place, value } => {
@@ -354,7 +356,11 @@ impl<'w, 'k> FunctionText<'w, 'k> {
         let call = match op {
             ScalarOp::Extract { memory, indices } => {
                 let element = self.element(*memory, indices, lanes, known)?;
-                let element_type = self.writer.kernel.memories[*memory].shape.element_type;
+                let (element_type, pairs) = {
+                    let read = &self.writer.kernel.memories[*memory];
+                    (read.shape.element_type, read.pairs)
+                };
+                let element = if pairs { self.read_from_pairs(element_type, lanes, &element) } else { element };
                 if self.writer.atomic[memory.index()] {
                     return Ok(element_of(element_type, &format!("atomicLoad(&{element})")));
                 }

@@ -3,7 +3,7 @@
 //! A matter of print alone: a value has its text moved to its one use, in the same block and thus done as often, and never across a
 //! statement that changes a memory or waits; all that is moved is pure, so neither what is computed nor its order of effects changes.
 
-use crate::kernel::{Block, Function, Hiding, Operand, ScalarOp, Statement, ValueId};
+use crate::kernel::{Block, Condition, Function, Hiding, Operand, ScalarOp, Statement, ValueId};
 use std::collections::BTreeSet;
 use weft_hlo::ir::ArenaId;
 
@@ -46,6 +46,10 @@ fn count(block: &Block, uses: &mut [usize], bare: &mut [bool]) {
     block.results.iter().for_each(&mut used);
     for statement in &block.statements {
         statement.operands().iter().for_each(&mut used);
+        // What is tested against bounds stands in each of the tests, and what is within them is bound to it.
+        if let Statement::If { condition: Condition::InBounds(bindings), .. } = statement {
+            bindings.iter().for_each(|binding| used(&binding.value));
+        }
         if let Statement::Let { op: ScalarOp::Keep { operand: Operand::Value(kept), hiding: Hiding::Value }, .. } =
             statement
         {
@@ -137,6 +141,12 @@ mod tests {
                 assert!(kept.starts_with(&format!("let v = {text};\n{written}")), "{kept}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_within_bounds_is_read_once() {
+        let text = entry("%0: s32 = extract %x[d1] if bind rt0 in [0, 7] = %0 { store %y[rt0], s32 1 }");
+        assert!(text.starts_with("let v = x[lane];\nif (v >= 0i) & (v <= 7i) {"), "{text}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod inline;
 mod lanes;
 mod matrices;
 mod names;
+mod pairs;
 mod scalar;
 mod together;
 mod writer;

@@ -1,6 +1,7 @@
 //! WGSL identifiers from HLO names.
 
-use std::collections::HashSet;
+use super::pairs;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Hands out identifiers that are legal, not reserved, and unique.
@@ -9,6 +10,8 @@ pub(crate) struct Names {
     /// Those of the scope around, shared by all within it.
     outer: Rc<HashSet<String>>,
     taken: HashSet<String>,
+    /// For each name that was wanted more than once here the last number that made a name of it: all before are taken.
+    numbers: HashMap<String, u32>,
 }
 
 impl Names {
@@ -33,6 +36,7 @@ impl Names {
             "subgroups",
         ];
         names.taken.extend(declared.iter().map(|name| (*name).to_owned()));
+        names.taken.extend(pairs::NAMES.map(str::to_owned));
         names.taken.extend(crate::math::all().iter().map(|function| function.name.to_owned()));
         names
     }
@@ -40,20 +44,25 @@ impl Names {
     /// A scope within this one, in which nothing more is named.
     pub(crate) fn into_outer(mut self) -> Self {
         self.taken.extend(self.outer.iter().cloned());
-        Names { outer: Rc::new(self.taken), taken: HashSet::new() }
+        Names { outer: Rc::new(self.taken), ..Names::default() }
     }
 
     /// An identifier as close to `wanted` as possible.
     pub(crate) fn take(&mut self, wanted: &str) -> String {
         let base = identifier(wanted);
-        let mut name = base.clone();
-        let mut number = 1;
-        while self.outer.contains(&name) || !self.taken.insert(name.clone()) {
-            number += 1;
-            // Two underscores in a row are reserved in GLSL.
-            name = format!("{}_{number}", base.trim_end_matches('_'));
+        if !self.outer.contains(&base) && self.taken.insert(base.clone()) {
+            return base;
         }
-        name
+        // Two underscores in a row are reserved in GLSL.
+        let stem = base.trim_end_matches('_').to_owned();
+        let number = self.numbers.entry(base).or_insert(1);
+        loop {
+            *number += 1;
+            let name = format!("{stem}_{number}");
+            if !self.outer.contains(&name) && self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
     }
 }
 

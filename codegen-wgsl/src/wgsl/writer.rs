@@ -5,6 +5,7 @@ use super::function::FunctionText;
 use super::index::{Variables, check_extent};
 use super::inline::inlined;
 use super::lanes::{array_lanes, type_text, vector_text};
+use super::pairs::{Pairing, array_element};
 use super::together::{
     SUBGROUP_INPUTS, WORKGROUP_INPUTS, asks_members, atomic_memories, atomic_type, numbers_subgroups, uses_subgroups,
 };
@@ -42,7 +43,8 @@ pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
     let array_lanes = array_lanes(kernel)?;
     let atomic = atomic_memories(kernel, &array_lanes)?;
     let (library, of_lanes) = (BTreeSet::new(), BTreeSet::new());
-    let mut writer = Writer { kernel, library, of_lanes, array_lanes, atomic, names, structures };
+    let mut writer =
+        Writer { kernel, library, of_lanes, pairings: BTreeSet::new(), array_lanes, atomic, names, structures };
     let mut functions = String::new();
     for id in kernel.functions.ids() {
         functions += "\n";
@@ -54,6 +56,10 @@ pub fn write(kernel: &Kernel) -> Result<String, Diagnostics> {
     text += &declarations(kernel, &writer.array_lanes, &writer.atomic)?;
     text += &window_declaration(kernel);
     text += &math::prelude(bindings(kernel));
+    for (pairing, lanes) in &writer.pairings {
+        text += "\n";
+        text += &pairing.declaration(*lanes);
+    }
     text += &functions;
     text += "\n";
     text += &entry;
@@ -122,7 +128,9 @@ fn declarations(kernel: &Kernel, array_lanes: &[u32], atomic: &[bool]) -> Result
             Space::Workgroup if memory.shape.element_type == ElementType::F16 => "f16",
             _ => stored_type(memory.shape.element_type),
         };
-        let declared_as = if *atomic {
+        let declared_as = if memory.pairs {
+            array_element(*lanes)
+        } else if *atomic {
             format!("atomic<{}>", atomic_type(memory.shape.element_type))
         } else {
             vector_text(element, *lanes)
@@ -223,6 +231,8 @@ pub(super) struct Writer<'k> {
     pub(super) library: BTreeSet<&'static str>,
     /// Functions of the library, and those that hide, that are called with vectors of so many lanes.
     pub(super) of_lanes: BTreeSet<(&'static str, u32)>,
+    /// What is called between words and pairs of them, for vectors of so many words.
+    pub(super) pairings: BTreeSet<(Pairing, u32)>,
     /// For each memory how many lanes the elements of its array have.
     pub(super) array_lanes: Vec<u32>,
     /// For each memory whether its array is one of atomic words.

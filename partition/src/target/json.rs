@@ -149,6 +149,7 @@ partial! {
             l1_speed_percent: u32,
             launch_nanoseconds: u32,
             few_registers: bool,
+            serial_access: bool,
         }
     }
 }

@@ -145,6 +145,7 @@ const IRIS_XE: Hardware = Hardware {
     l1_speed_percent: 800,
     launch_nanoseconds: 1_000,
     few_registers: false,
+    serial_access: false,
 };
 
 /// What Metal offers on Apple7 (M1) and later. Of its 31 places for buffers wgpu keeps two for itself (the sizes of the others,

@@ -198,6 +198,7 @@ fn class(kind: DeviceKind, info: &wgpu::AdapterInfo) -> Class {
     arithmetic.flushes_denormals = flushes_denormals(info);
     arithmetic.contraction = contracts(info);
     hardware.few_registers = info.driver == "SwiftShader driver";
+    hardware.serial_access = info.driver == "llvmpipe";
     if kind == DeviceKind::Software {
         let cores = std::thread::available_parallelism().map_or(1, |count| count.get());
         hardware.cores = u32::try_from(cores).unwrap_or(u32::MAX);

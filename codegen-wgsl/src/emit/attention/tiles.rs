@@ -40,7 +40,7 @@ impl Shared {
             .map(|((name, ty), extents)| {
                 let (name, shape) = (names.take(name), ArrayShape::new(ty, extents.to_vec()));
                 let space = Space::Workgroup;
-                memories.push(Memory { name, shape, packed: None, space, window: None, part_of: None })
+                memories.push(Memory::new(name, shape, space))
             })
             .collect();
         let score = computation.instructions[attended.maximum].operands[0];

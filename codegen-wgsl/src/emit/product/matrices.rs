@@ -36,7 +36,7 @@ impl Matrices {
         let members = u32::try_from(product.members).unwrap_or(u32::MAX);
         let mut add = |name: String, space, ty, extents: [i64; 2]| {
             let (name, shape) = (names.take(&name), ArrayShape::new(ty, extents.to_vec()));
-            memories.push(Memory { name, shape, packed: None, space, window: None, part_of: None })
+            memories.push(Memory::new(name, shape, space))
         };
         let width = product.tile[1] + Product::between_rows(size.sum);
         let height = product.group[0] * product.group[1] * m;

@@ -17,7 +17,7 @@ pub(super) fn add_tile(product: &Product, (operand, is_deep): (usize, bool), ty:
         (Some(_), false) => [product.step, product.side(operand) + Product::between_rows(ty)],
     };
     let shape = ArrayShape::new(ty, extents.to_vec());
-    Memory { name, shape, packed: None, space: Space::Workgroup, window: None, part_of: None }
+    Memory::new(name, shape, Space::Workgroup)
 }
 
 /// Whether an operand has side by side what is contracted.

@@ -42,13 +42,9 @@ impl ScanTiles {
             return tiles;
         }
         let mut add = |name: &str, types: &[ValueType]| -> Vec<Tile> {
-            let mut memory = |ty: &ValueType| Memory {
-                name: names.take(&format!("{name}.tile")),
-                shape: ArrayShape::new(ty.element_type, vec![SIDE_BY_SIDE]),
-                packed: None,
-                space: Space::Thread,
-                window: None,
-                part_of: None,
+            let mut memory = |ty: &ValueType| {
+                let shape = ArrayShape::new(ty.element_type, vec![SIDE_BY_SIDE]);
+                Memory::new(names.take(&format!("{name}.tile")), shape, Space::Thread)
             };
             types.iter().map(|ty| (memories.push(memory(ty)), ty.element_type)).collect()
         };

@@ -30,7 +30,11 @@ impl Lanes<'_, '_> {
                     self.access(*memory, indices, Operand::Value(*value), &known);
                 }
                 Statement::Store { memory, indices, value } => self.access(*memory, indices, *value, &known),
-                _ => {}
+                other => {
+                    if let Some(memory) = other.memory() {
+                        self.alone(memory);
+                    }
+                }
             }
             let blocks = statement.blocks().into_iter().zip(known.within(statement));
             blocks.for_each(|(block, known)| self.block(block, known));
@@ -38,8 +42,23 @@ impl Lanes<'_, '_> {
         }
     }
 
+    /// What is not of vectors goes to no memory of pairs.
+    fn alone(&mut self, memory: MemoryId) {
+        let memory = &self.kernel.memories[memory];
+        if memory.pairs {
+            let message = format!(
+                "something other than a vector of words goes to or comes from %{}, which is of pairs",
+                memory.name
+            );
+            self.findings.add(&self.place, message);
+        }
+    }
+
     fn access(&mut self, memory: MemoryId, indices: &[Expr], value: Operand, known: &Known) {
         let lanes = type_of(self.function, value).map_or(1, |ty| ty.lanes);
+        if lanes == 1 {
+            self.alone(memory);
+        }
         let ([index], true) = (indices, lanes > 1) else { return };
         let memory = &self.kernel.memories[memory];
         if memory.is_uniform() && lanes != UNIFORM_LANES {

@@ -181,6 +181,32 @@ struct Stored {
 }
 
 impl Stored {
+    /// The positions as loops over rows of stretches would write them: these are equally long, equally far apart within a row, and rows are of as many of them
+    /// and equally far apart; `None` where they are not.
+    fn rows(&self) -> Option<Position> {
+        let stretches = self.stretches();
+        let (first, count) = *stretches.first()?;
+        let apart = stretches.get(1)?.0 - first;
+        let is_end = |pair: &[(i64, i64)]| pair[1].0 - pair[0].0 != apart;
+        let columns = stretches.windows(2).position(is_end)? + 1;
+        let rows_apart = stretches.get(columns)?.0 - first;
+        let is_row = |(row, own): (i64, &[(i64, i64)])| {
+            let begin = first + row * rows_apart;
+            own.len() == columns && (0..).zip(own).all(|(place, found)| *found == (begin + place * apart, count))
+        };
+        if self.last.is_some() || !(0..).zip(stretches.chunks(columns)).all(is_row) {
+            return None;
+        }
+        let extents = [stretches.len() / columns, columns].map(|extent| i64::try_from(extent).ok());
+        let [Some(rows), Some(columns)] = extents else { return None };
+        let row = u32::try_from(self.known.loops()).ok()?;
+        let known = self.known.in_loop(&[rows, columns]);
+        let position =
+            self.base.checked_add_constant(first).ok()?.checked_add_scaled(&Expr::range(row), rows_apart).ok()?;
+        let position = position.checked_add_scaled(&Expr::range(row + 1), apart).ok()?;
+        Some(within(&position, count, &known))
+    }
+
     /// The positions as a loop over stretches would write them, where these are equally long and equally far apart, or one; `None` where they are not.
     fn rounds(&self) -> Option<Position> {
         let stretches = self.stretches();
@@ -292,7 +318,7 @@ impl Writes<'_> {
             known.after(statement);
         }
         for stored in stored {
-            if let Some(position) = stored.rounds() {
+            if let Some(position) = stored.rounds().or_else(|| stored.rows()) {
                 self.stores[stored.memory.index()].push(position);
                 continue;
             }

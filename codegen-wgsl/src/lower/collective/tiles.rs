@@ -43,7 +43,7 @@ impl Tiles {
         }
         let shape = ArrayShape::new(ty, vec![elements]);
         let id = MemoryId::from_index(self.first + self.made.len());
-        self.made.push(Memory { name, shape, packed: None, window: None, part_of: None, space: Space::Workgroup });
+        self.made.push(Memory::new(name, shape, Space::Workgroup));
         self.known.insert((ty.name(), number), id);
         id
     }

@@ -451,10 +451,12 @@ pub(crate) enum Stage {
     Protected,
     /// The kernel with short loops written out, and long ones within the rounds that the target makes
     Unrolled,
-    /// The kernel with elements side by side that an invocation reads read as vectors
+    /// The kernel with elements side by side that an invocation reads or writes as vectors
     Neighbors,
     /// The kernel with names for what is needed more than once, or in every round of a loop alike
     Hoisted,
+    /// The kernel with buffers of vectors as numbers of 64 bits, for devices that take as long for one as for a word
+    Paired,
     /// WGSL
     Wgsl,
     /// SPIR-V: binary into a pipe or file (of one kernel), words in hexadecimal on a terminal

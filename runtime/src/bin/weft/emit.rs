@@ -207,6 +207,7 @@ fn lowering(stage: Stage) -> Option<Lowering> {
         Stage::Unrolled => Lowering::Unrolled,
         Stage::Neighbors => Lowering::Neighbors,
         Stage::Hoisted => Lowering::Hoisted,
+        Stage::Paired => Lowering::Paired,
         _ => return None,
     })
 }
@@ -285,6 +286,7 @@ fn stage_name(stage: Stage) -> &'static str {
         Stage::Protected => "protected",
         Stage::Unrolled => "unrolled",
         Stage::Hoisted => "hoisted",
+        Stage::Paired => "paired",
         Stage::Wgsl => "wgsl",
         Stage::Spirv => "spirv",
         Stage::Msl => "msl",

@@ -17,6 +17,9 @@ const COLUMNS: i64 = 64;
 const COLUMNS_APART: i64 = 16;
 const ROWS: i64 = 8;
 
+/// How many times fewer results an invocation has where its kernel is to be small: what is computed of each stands there, too.
+const FEWER_RESULTS_OF_ROWS: i64 = 8;
+
 /// Columns that are folded, at least.
 const FEW_COLUMNS: i64 = 2;
 
@@ -33,6 +36,7 @@ impl Product {
     /// - Devices in software whose subgroups are all of one size, 4 or 8: the columns are divided into as many parts as a subgroup has invocations, or the most fewer that divide them into whole vectors, if those are more than
     ///   half; an invocation has such a part, 64 columns at most (16 without vectors), of up to 4 × the subgroup's size rows and 256 results (64 without vectors).
     /// - Other devices in software, and where there is no such part: an invocation has all columns, 64 at most (16 without vectors), of up to 8 rows and 512 results (64).
+    /// - In software, of fewer than 2^22 multiply-adds an eighth of the rows, but one at least.
     /// - None in software that has [few registers](crate::Hardware::few_registers): 4096 × 256 by 256 × 64 with a softmax takes SwiftShader 1.5 times as long in one kernel as in two, and its compiler 8 times.
     /// - GPUs: the tiles of workgroups that [other products](Product::of_gpus) have, whose invocations lie along columns as far as these go, `tile[1] * group[1]` columns, and along rows with what are left; the first
     ///   shape is taken whose tiles, and the tuples that its invocations combine, fit in workgroup memory. So do those of GPUs whose invocations else read for themselves.
@@ -76,7 +80,8 @@ impl Product {
             ));
         }
         let most_rows = if members > 1 { TOGETHER_SIDE * members } else { ROWS };
-        let mut limit = most_rows.min(most_results / columns).max(1);
+        let results = if self.is_small() { most_results / FEWER_RESULTS_OF_ROWS } else { most_results };
+        let mut limit = most_rows.min(results / columns).max(1);
         let rows = loop {
             let rows = balanced(self.rows, limit);
             let invocations = members.saturating_mul(parts(self.rows, rows)).saturating_mul(self.batch);

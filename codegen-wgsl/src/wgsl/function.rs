@@ -4,7 +4,6 @@ use super::Names;
 use super::index::{self, Variables};
 use super::lanes::{type_text, vector_text, write_call};
 use super::scalar::literal;
-use super::together::element_of;
 use super::writer::{Writer, value_type};
 use crate::kernel::{
     Binding, Block, Condition, Function, FunctionId, Hiding, Kernel, Known, Operand, OutOfBounds, ScalarOp, Scope,
@@ -109,28 +108,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 let definition = self.variables.define(*variable, index, known)?;
                 self.line(depth, &definition);
             }
-            Statement::Store { memory, indices, value } => {
-                let lanes = Kernel::operand_lanes(self.function, *value);
-                let target = self.element(*memory, indices, lanes, known)?;
-                if self.writer.atomic[memory.index()] {
-                    let stored = self.atomic_store(*memory, &target, *value);
-                    self.line(depth, &stored);
-                    return Ok(());
-                }
-                let value = self.operand(*value);
-                let stored = &self.writer.kernel.memories[*memory].shape.element_type;
-                let value = if *stored == ElementType::F16 {
-                    // Bits of a half, of which arithmetic would take subnormal numbers for zeros.
-                    format!("bitcast<f16>(u16({}))", strip(&value))
-                } else if *stored == ElementType::Pred {
-                    format!("{}({})", vector_text("u32", lanes), strip(&value))
-                } else {
-                    strip(&value).to_owned()
-                };
-                let (stored, is_of_pairs) = (*stored, self.writer.kernel.memories[*memory].pairs);
-                let value = if is_of_pairs { self.written_in_pairs(stored, lanes, &value) } else { value };
-                self.line(depth, &format!("{target} = {value};"));
-            }
+            Statement::Store { memory, indices, value } => self.store((*memory, indices), *value, known, depth)?,
             Statement::Merge { memory, indices, place, value } => {
                 let word = self.element(*memory, indices, 1, known)?;
                 let bits = 32 / self.writer.kernel.memories[*memory].per_word();
@@ -354,22 +332,7 @@ impl<'w, 'k> FunctionText<'w, 'k> {
             _ => texts,
         };
         let call = match op {
-            ScalarOp::Extract { memory, indices } => {
-                let element = self.element(*memory, indices, lanes, known)?;
-                let (element_type, pairs) = {
-                    let read = &self.writer.kernel.memories[*memory];
-                    (read.shape.element_type, read.pairs)
-                };
-                let element = if pairs { self.read_from_pairs(element_type, lanes, &element) } else { element };
-                if self.writer.atomic[memory.index()] {
-                    return Ok(element_of(element_type, &format!("atomicLoad(&{element})")));
-                }
-                return Ok(match (element_type == ElementType::Pred, lanes) {
-                    (false, _) => element,
-                    (true, 1) => format!("({element} != 0u)"),
-                    (true, _) => format!("({element} != {}(0u))", vector_text("u32", lanes)),
-                });
-            }
+            ScalarOp::Extract { memory, indices } => return self.read(*memory, indices, lanes, known),
             ScalarOp::ReducePrecision { exponent_bits, mantissa_bits, .. } if ty == ElementType::F32 => {
                 let call = math::Call::Function("reduce_precision_f32");
                 let bits = |count: u32| self.operand_in(Operand::Constant(Scalar::U32(count)), lanes);

@@ -1,5 +1,6 @@
 //! Kernels as WGSL text.
 
+mod accesses;
 mod function;
 mod index;
 mod inline;

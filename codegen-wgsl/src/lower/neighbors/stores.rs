@@ -16,6 +16,9 @@ use weft_hlo::ir::{Arena, ArenaId, ElementType};
 pub(super) fn stores(kernel: &Kernel) -> Result<Kernel, Error> {
     let mut counts = vec![Count::default(); kernel.memories.len()];
     let mut lowered = kernel.clone();
+    if !kernel.memories.values().any(may_hold) {
+        return Ok(lowered);
+    }
     let entry = &mut lowered.entry;
     Pass { values: &entry.values, counts: &mut counts }.block(&entry.body, Known::new(&entry.extents))?;
     let holds = |(id, memory): (MemoryId, &Memory)| {

@@ -73,6 +73,48 @@ fn a_row_tells_times_work_and_error() {
     assert!(reason["code"].as_str().is_some_and(|code| code.starts_with("HLO0")), "{reason}");
 }
 
+/// A loop whose rounds depend on what it computes is the host's to repeat where loops are no kernels: such a program has no time of the device's own.
+const UNKNOWN_ROUNDS: &str = "HloModule endless\nless { s = (f32[64]) parameter(0)  a = f32[64] get-tuple-element(s), index=0  \
+                              b = f32[1] slice(a), slice={[0:1]}  c = f32[] reshape(b)  m = f32[] constant(100)  \
+                              ROOT l = pred[] compare(c, m), direction=LT }\n\
+                              up { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT l = pred[] compare(a, b), direction=LT }\n\
+                              twice { s = (f32[64]) parameter(0)  a = f32[64] get-tuple-element(s), index=0  \
+                              b = f32[64] sort(a), dimensions={0}, to_apply=up  c = f32[64] add(b, a)  ROOT t = (f32[64]) tuple(c) }\n\
+                              ENTRY main {\n  x = f32[64] parameter(0)\n  y = f32[64] abs(x)\n  one = f32[] constant(1)\n  \
+                              ones = f32[64] broadcast(one), dimensions={}\n  z = f32[64] add(y, ones)\n  t = (f32[64]) tuple(z)\n  \
+                              ROOT w = (f32[64]) while(t), condition=less, body=twice\n}\n";
+
+#[test]
+fn devices_tell_time_themselves() {
+    let folder = Folder::new();
+    let small = folder.file("small.hlo", SMALL);
+    let whole = measured(&[&small, "row_sum", "--no-check", "--clock", "device"]);
+    for row in whole["devices"][0]["cases"].as_array().expect("there are rows") {
+        let weft = &row["weft"];
+        // What it takes to hand a run over is not in it.
+        let seconds = positive(&weft["device_seconds"]["least"]);
+        assert!(seconds < positive(&weft["wall_seconds"]["greatest"]), "{weft}");
+        let bytes = ["bytes_read", "bytes_written"].map(|name| row[name].as_f64().unwrap_or_default());
+        let rate = positive(&weft["bytes_per_second"]) * positive(&weft["device_seconds"]["median"]);
+        assert!((rate / (bytes[0] + bytes[1]) - 1.0).abs() < 1e-9, "{weft}");
+        positive(&weft["times_copy"]["device"]["median"]);
+        positive(&row["copy"]["device_seconds"]["median"]);
+    }
+    let by_hand = &whole["devices"][0]["cases"][1]["by_hand"][0];
+    positive(&by_hand["device_seconds"]["median"]);
+    positive(&by_hand["weft_over_it"]["device"]["median"]);
+
+    let unknown = folder.file("unknown.hlo", UNKNOWN_ROUNDS);
+    let output = weft(&["bench", &unknown, "--rounds", "1", "--no-check", "--clock", "device"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let told = stdout(&output);
+    assert!(told.contains("device ms") && told.contains("ratios by device time"), "{told}");
+    let whole = measured(&[&unknown, "--no-check", "--clock", "device"]);
+    let weft = &whole["devices"][0]["cases"][0]["weft"];
+    assert_eq!((&weft["device_seconds"], &weft["times_copy"]["device"]), (&Value::Null, &Value::Null), "{weft}");
+    positive(&weft["wall_seconds"]["median"]);
+}
+
 #[test]
 fn a_baseline_finds_what_became_slower() {
     let folder = Folder::new();

@@ -147,11 +147,19 @@ fn random(seed: u64) -> String {
     )
 }
 
+/// The device's target with this schedule, for which a few results are as many as a large device needs.
+fn of_few_cores(device: &Device, schedule: Schedule) -> Target {
+    device.target().clone().with(|target| {
+        target.schedule = Some(schedule);
+        target.hardware.cores = target.hardware.cores.min(2);
+    })
+}
+
 /// Runs programs of seeds with both schedules; of so many in so many, at least, a kernel has tiles.
 fn agree(program: impl Fn(u64) -> String, count: u64, least: u64, of: u64) {
     let device = support::device();
     for schedule in Schedule::ALL {
-        let target = device.target().clone().with(|target| target.schedule = Some(schedule));
+        let target = of_few_cores(&device, schedule);
         let (mut tiled, mut report) = (0, String::new());
         let (first, count) = (first_seed(), cases(count));
         for seed in first..first + count {
@@ -312,7 +320,7 @@ fn nothing_is_multiplied_where_a_window_covers_nothing() {
         (values[0], values[last]) = (f32::INFINITY, f32::NAN);
         let expected = evaluate(module, &arguments).unwrap();
         for schedule in Schedule::ALL {
-            let target = device.target().clone().with(|target| target.schedule = Some(schedule));
+            let target = of_few_cores(&device, schedule);
             assert!(tiled(module, &target) > 0, "{schedule}: {text}");
             let executable = Executable::new(&device, compile(module, &target).unwrap()).unwrap();
             let results = executable.run(&arguments).unwrap();

@@ -1,7 +1,7 @@
 //! Reading tensors back.
 
 use super::{DeviceBuffer, Pooled, Use};
-use crate::device::Waiting;
+use crate::device::{Poller, Waiting};
 use crate::program::layout::{buffer_bytes, decode};
 use crate::{Device, Error};
 use std::future::poll_fn;
@@ -70,7 +70,7 @@ impl Answer {
 
     /// Blocks until the answer was given. The device is done, so the callback has been called, or some other thread that asked the device at the
     /// same time is about to call it.
-    fn block(&self, device: &Device) -> Result<(), Error> {
+    fn block(&self, device: &Poller) -> Result<(), Error> {
         for _ in 0..INQUIRIES {
             let panicked = || internal("a callback panicked".into());
             let state = self.state.lock().map_err(|_| panicked())?;
@@ -91,7 +91,7 @@ fn internal(message: String) -> Error {
 }
 
 /// Blocks until the answers to requests that this submission is to fulfil are there, which each gets in any case.
-fn bring_about(device: &Device, submission: wgpu::SubmissionIndex, answers: &[Arc<Answer>]) {
+fn bring_about(device: &Poller, submission: wgpu::SubmissionIndex, answers: &[Arc<Answer>]) {
     let done = device.wait_for(WHAT, submission);
     for answer in answers {
         let outcome = done.clone().and_then(|()| answer.block(device));
@@ -151,10 +151,10 @@ pub(super) async fn read_with<T>(
         let answers: Vec<Arc<Answer>> = staged.iter().flatten().map(|(_, answer)| Arc::clone(answer)).collect();
         match waiting {
             #[cfg(feature = "blocking")]
-            Waiting::Here => bring_about(device, submission, &answers),
+            Waiting::Here => bring_about(device.poller(), submission, &answers),
             Waiting::Elsewhere => {
-                let own = device.clone();
-                device.waiter().hand_over(move || bring_about(&own, submission, &answers));
+                let poller = device.poller().clone();
+                device.waiter().hand_over(move || bring_about(&poller, submission, &answers));
             }
         }
     }

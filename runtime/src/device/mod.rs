@@ -3,12 +3,14 @@
 mod adapter;
 mod describe;
 mod options;
+mod poller;
 mod scope;
 pub(crate) mod trusted;
 mod waiter;
 
 pub use adapter::{AdapterInfo, Selection};
 pub use options::DeviceOptions;
+pub(crate) use poller::Poller;
 pub(crate) use waiter::Waiting;
 
 use crate::buffer::Pool;
@@ -30,12 +32,13 @@ struct Inner {
     queue: wgpu::Queue,
     info: AdapterInfo,
     target: Target,
-    faults: Arc<Faults>,
+    poller: Poller,
     pool: Arc<Pool>,
     pipelines: Pipelines,
-    waiter: Waiter,
     /// 16 zero bytes: every kernel's parameter block.
     parameters: OnceLock<wgpu::Buffer>,
+    /// Behind all handles of the device, for it waits for its thread: what that still holds of the device is the last.
+    waiter: Waiter,
 }
 
 /// What the device reported outside of any call.
@@ -186,7 +189,8 @@ impl Device {
     ) -> Device {
         let pool = Arc::new(Pool::new(memory_budget));
         let (pipelines, waiter, parameters) = Default::default();
-        let inner = Inner { device, queue, info, target, faults, pool, pipelines, waiter, parameters };
+        let poller = Poller::new(device.clone(), faults);
+        let inner = Inner { device, queue, info, target, poller, pool, pipelines, parameters, waiter };
         Device { inner: Arc::new(inner) }
     }
 
@@ -228,6 +232,10 @@ impl Device {
 
     pub(crate) fn pipelines(&self) -> &Pipelines {
         &self.inner.pipelines
+    }
+
+    pub(crate) fn poller(&self) -> &Poller {
+        &self.inner.poller
     }
 
     pub(crate) fn waiter(&self) -> &Waiter {

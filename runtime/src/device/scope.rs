@@ -3,7 +3,6 @@
 use super::{Device, Faults};
 use crate::Error;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 
 type Popped = Pin<Box<dyn Future<Output = Option<wgpu::Error>> + Send>>;
@@ -23,7 +22,7 @@ impl<T> Pending<T> {
             first = first.or(error.await);
         }
         // A loss is silent until the device is asked how far it is.
-        device.poll(&self.what, wgpu::PollType::Poll)?;
+        device.poller().poll(&self.what, wgpu::PollType::Poll)?;
         match first {
             None => Ok(self.value),
             Some(error) => {
@@ -37,7 +36,7 @@ impl<T> Pending<T> {
 }
 
 impl Faults {
-    fn check(&self) -> Result<(), Error> {
+    pub(super) fn check(&self) -> Result<(), Error> {
         if let Some(reason) = self.lost.get() {
             return Err(Error::DeviceLost(reason.clone()));
         }
@@ -75,26 +74,6 @@ impl Device {
     /// # Errors
     /// [`Error::DeviceLost`], [`Error::Internal`], and errors that the device reported outside of any call.
     pub fn wait(&self, what: &str) -> Result<(), Error> {
-        self.poll(what, wgpu::PollType::wait_indefinitely())
-    }
-
-    /// As [`wait`](Device::wait), for one submission and those before it.
-    pub(crate) fn wait_for(&self, what: &str, submission: wgpu::SubmissionIndex) -> Result<(), Error> {
-        self.poll(what, wgpu::PollType::Wait { submission_index: Some(submission), timeout: None })
-    }
-
-    fn poll(&self, what: &str, how: wgpu::PollType) -> Result<(), Error> {
-        if cfg!(target_arch = "wasm32") {
-            return self.inner.faults.check();
-        }
-        // wgpu panics where polling meets a lost device (its `Device::poll` has an error for time-outs only), so this
-        // one call is fenced.
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.wgpu_device().poll(how)));
-        self.inner.faults.check()?;
-        match outcome {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(error)) => Err(Error::Internal { what: what.to_string(), message: error.to_string() }),
-            Err(_) => Err(Error::DeviceLost(format!("{what}: asking the device failed"))),
-        }
+        self.poller().wait(what)
     }
 }

@@ -251,15 +251,22 @@ fn random_attention_agrees_with_the_evaluator() {
     }
 }
 
-/// What a program takes at once grows with the sequence, and not with its square.
+/// What a program takes at once grows with the sequence, and not with its square, where attention is one kernel: on any device by its own schedule, and by
+/// the other one where the cost model says so.
 #[test]
 fn memory_grows_with_the_sequence() {
     let text = include_str!("../../bench/attention.hlo");
     let device = support::device();
     for schedule in Schedule::ALL {
         let target = device.target().clone().with(|target| target.schedule = Some(schedule));
+        let of = |length: usize| support::module(&text.replace("1024", &length.to_string()));
+        let is_one = [512, 1024, 2048].iter().all(|length| attending(&of(*length), &target) == 1);
+        assert!(is_one || schedule != device.target().effective_schedule(), "{schedule}");
+        if !is_one {
+            continue;
+        }
         let peak = |length: usize| {
-            let module = support::module(&text.replace("1024", &length.to_string()));
+            let module = of(length);
             compile(&module, &target).unwrap_or_else(|error| panic!("{error}")).peak_bytes()
         };
         let first = peak(512);

@@ -18,6 +18,7 @@ mod stages;
 mod statistics;
 mod sweep;
 mod table;
+mod timestamps;
 
 pub(crate) use stages::Stopwatch;
 
@@ -25,12 +26,12 @@ use crate::args::Format;
 use crate::progress::Progress;
 use crate::report::{Failure, Outcome};
 use crate::{device, is_json, output, target};
-use args::Bench;
+use args::{Bench, Clock};
 use baseline::{Baseline, Comparison};
 use case::Case;
 use measure::{Bench as Measuring, Settings};
 use report::Section;
-use rounds::Budget;
+use rounds::{Budget, WARM_UP_TIME};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -124,7 +125,8 @@ fn swept(arguments: &Bench, most: u32, format: Format) -> Result<Outcome, Failur
 }
 
 fn budget(arguments: &Bench) -> Budget {
-    Budget { rounds: arguments.rounds as usize, time: Duration::from_secs_f64(arguments.seconds) }
+    let time = Duration::from_secs_f64(arguments.seconds);
+    Budget { rounds: arguments.rounds as usize, time, warm_up: WARM_UP_TIME.min(time) }
 }
 
 /// Measures all programs on one device.
@@ -144,6 +146,7 @@ fn section(
         is_checked: !arguments.no_check,
         is_optimized: !arguments.no_opt,
         beside_unfused: arguments.unfused,
+        on_device: arguments.clock == Clock::Device,
     };
     let target = arguments.scheduled.apply(target.unwrap_or_else(|| device.target()).clone());
     let target = target.with(|target| target.fast_scatter |= arguments.fast_scatter);

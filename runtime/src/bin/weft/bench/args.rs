@@ -62,7 +62,7 @@ pub(crate) struct Bench {
     /// Combine the updates of scatters as they come, also where results depend on the order
     #[arg(long)]
     pub(crate) fast_scatter: bool,
-    /// Rounds to measure of each program, after two that warm up
+    /// Rounds to measure of each program, after those of 0.2 s that warm up, two at least
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rounds: u32,
     /// Begin no further round of a program once its rounds have taken this long, if three were measured
@@ -100,6 +100,9 @@ pub(crate) enum Clock {
     Wall,
     /// The time that all threads of this process compute, drivers included: for software devices on a busy machine.
     Cpu,
+    /// The time between the beginning of a run and its end on the device, by its timestamps, in a run of its own in every round: without what it takes
+    /// to hand a run over and to hear that it is done. Programs that the host takes part in have none.
+    Device,
 }
 
 impl Clock {
@@ -108,6 +111,7 @@ impl Clock {
         match self {
             Clock::Wall => "wall",
             Clock::Cpu => "cpu",
+            Clock::Device => "device",
         }
     }
 }

@@ -23,8 +23,8 @@ struct Section {
 #[derive(Clone, Debug, PartialEq)]
 struct Program {
     case: String,
-    /// Medians of the time as multiples of the copy's, if it could run: wall time and process time.
-    times_copy: Option<[Option<f64>; 2]>,
+    /// Medians of the time as multiples of the copy's, if it could run: wall time, process time, time on the device.
+    times_copy: Option<[Option<f64>; 3]>,
     is_wrong: bool,
 }
 
@@ -146,9 +146,10 @@ impl Baseline {
 
 fn compare(before: Option<&Program>, row: &Row, clock: Clock, tolerance: f64) -> Comparison {
     let ran_before = before.and_then(|program| program.times_copy);
-    let then = ran_before.and_then(|[wall, cpu]| match clock {
+    let then = ran_before.and_then(|[wall, cpu, device]| match clock {
         Clock::Wall => wall,
         Clock::Cpu => cpu,
+        Clock::Device => device,
     });
     let figures = row.ours.as_ref().ok().map(|Ours { figures, .. }| figures);
     let now = figures.and_then(|figures| figures.times_copy.by(clock)).map(|ratio| ratio.median);
@@ -186,7 +187,7 @@ fn program(value: &Value) -> Option<Program> {
     }
     let ratios = weft.get("times_copy")?;
     let median = |clock: &str| ratios[clock]["median"].as_f64();
-    let times_copy = Some([median("wall"), median("cpu")]);
+    let times_copy = Some([median("wall"), median("cpu"), median("device")]);
     Some(Program { case, times_copy, is_wrong: weft.get("wrong")?.as_bool()? })
 }
 
@@ -198,7 +199,7 @@ mod tests {
     use super::*;
 
     fn row(name: &str, times_copy: Option<f64>, error: f64) -> Row {
-        let ratios = Ratios { wall: times_copy.and_then(|it| Summary::of([it])), cpu: None };
+        let ratios = Ratios { wall: times_copy.and_then(|it| Summary::of([it])), ..Ratios::default() };
         let figures = Figures::of(&[], ratios, Ok(Some(error)));
         let stages = Stages::default();
         Row {

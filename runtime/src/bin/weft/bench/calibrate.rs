@@ -1,10 +1,13 @@
 //! `weft bench --calibrate`: what memory, arithmetic and launches cost on a device.
 
-use super::clock::timed;
 use super::kernel::Kernels;
 use super::reference::{COPY, Reference};
+use super::rounds::{Budget, Contestant, WARM_UP_TIME, measure};
+use super::statistics::Summary;
+use super::timestamps::Timestamps;
 use crate::random::{self, Distribution};
 use crate::report::Failure;
+use std::time::Duration;
 use weft_hlo::ir::{ArrayShape, ElementType};
 use weft_partition::{Target, fuse_explained};
 use weft_runtime::program::compile_fused;
@@ -19,7 +22,7 @@ const FUNCTIONS: usize = 32;
 /// Elements of that program.
 const ELEMENTS: i64 = 1 << 18;
 
-/// The target of a device, with what was measured on it: the median of so many rounds each.
+/// The target of a device, with what was measured on it: the median of so many rounds each, by its own clock where it has one.
 ///
 /// - [`dram_bytes_per_second`](weft_partition::Hardware::dram_bytes_per_second): what the copy of `weft bench` moves;
 /// - [`launch_nanoseconds`](weft_partition::Hardware::launch_nanoseconds): what a dispatch more takes in a pass of small dispatches;
@@ -46,7 +49,7 @@ fn dispatch(device: &Device, rounds: u32) -> Result<f64, Failure> {
     let mut seconds = [0.0; 2];
     for (count, seconds) in DISPATCHES.into_iter().zip(&mut seconds) {
         let kernels = Kernels::new(device, &reference, &[]).map_err(Failure::message)?.times(count);
-        *seconds = median(rounds, || Ok(kernels.run()?))?;
+        *seconds = median(device, rounds, &kernels.contestant())?;
     }
     Ok(((seconds[1] - seconds[0]) / f64::from(DISPATCHES[1] - DISPATCHES[0])).max(1e-9))
 }
@@ -61,7 +64,7 @@ fn copy(device: &Device, rounds: u32) -> Result<f64, Failure> {
     let input = random::literal(0, 0, COPY, &shape, Distribution::default())?;
     let argument = DeviceBuffer::upload(device, &input)?;
     let kernels = Kernels::new(device, reference, &[argument]).map_err(Failure::message)?;
-    let seconds = median(rounds, || Ok(kernels.run()?))?;
+    let seconds = median(device, rounds, &kernels.contestant())?;
     Ok(2.0 * bytes as f64 / seconds)
 }
 
@@ -92,25 +95,23 @@ fn functions(
     let executable = Executable::new(device, program)?;
     let shape = ArrayShape::new(ElementType::F32, [ELEMENTS]);
     let input = random::literal(0, 0, "functions", &shape, Distribution::default())?;
-    let argument = [DeviceBuffer::upload(device, &input)?];
-    let seconds = median(rounds, || {
-        executable.execute(&argument)?;
-        Ok(device.wait("computing")?)
-    })?;
+    let argument = DeviceBuffer::upload(device, &input)?;
+    let run = Contestant::new(|| {
+        executable.execute(std::slice::from_ref(&argument))?;
+        device.wait("computing")
+    });
+    let run = run.recorded(|encoder| executable.record(encoder, vec![(&argument).into()]));
+    let seconds = median(device, rounds, &run)?;
     let besides = launch + 8.0 * ELEMENTS as f64 / bytes_per_second;
     let computing = (seconds - besides).max(seconds / 10.0);
     Ok(predicted / computing)
 }
 
-/// The median of the seconds that a run takes, after one that warms up.
-fn median(rounds: u32, mut run: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
-    run()?;
-    let mut seconds = Vec::with_capacity(rounds as usize);
-    for _ in 0..rounds {
-        let (outcome, sample) = timed(&mut run);
-        outcome?;
-        seconds.push(sample.wall);
-    }
-    seconds.sort_by(f64::total_cmp);
-    Ok(seconds[seconds.len() / 2])
+/// The median of the seconds that a run takes, after those that warm up: on the device, where that tells.
+fn median(device: &Device, rounds: u32, run: &Contestant<'_>) -> Result<f64, Failure> {
+    let budget = Budget { rounds: rounds as usize, time: Duration::MAX, warm_up: WARM_UP_TIME };
+    let timestamps = Timestamps::new(device);
+    let samples = measure(std::slice::from_ref(run), budget, timestamps.as_ref())?;
+    let seconds = samples.iter().flatten().map(|sample| sample.device.unwrap_or(sample.wall));
+    Summary::of(seconds).map(|seconds| seconds.median).ok_or_else(|| Failure::message("nothing was measured"))
 }

@@ -9,6 +9,8 @@ pub(super) struct Sample {
     pub(super) wall: f64,
     /// Seconds that the threads of this process computed meanwhile; `None` where the system does not tell.
     pub(super) cpu: Option<f64>,
+    /// Seconds that a run took on the device, by its timestamps; `None` where nobody asked for them, or there are none.
+    pub(super) device: Option<f64>,
 }
 
 /// Does `work` and says how long it took.
@@ -17,7 +19,7 @@ pub(super) fn timed<T>(work: impl FnOnce() -> T) -> (T, Sample) {
     let value = work();
     let wall = started.elapsed().as_secs_f64();
     let cpu = process_time().zip(computed).map(|(after, before)| after.saturating_sub(before).as_secs_f64());
-    (value, Sample { wall, cpu })
+    (value, Sample { wall, cpu, device: None })
 }
 
 /// How long all threads of this process have computed so far.

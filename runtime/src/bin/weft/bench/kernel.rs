@@ -1,6 +1,7 @@
 //! Hand-written kernels on a device.
 
 use super::reference::{Access, Reference, Role};
+use super::rounds::Contestant;
 use std::borrow::Cow;
 use weft_hlo::ir::{ArrayShape, Literal};
 use weft_runtime::{Device, DeviceBuffer, Error};
@@ -66,15 +67,26 @@ impl Kernels {
     pub(super) fn run(&self) -> Result<(), Error> {
         let gpu = self.device.wgpu_device();
         let mut encoder = gpu.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(&self.name) });
+        self.record(&mut encoder);
+        self.device.wgpu_queue().submit([encoder.finish()]);
+        self.device.wait(&self.name)
+    }
+
+    /// Records all passes.
+    pub(super) fn record(&self, encoder: &mut wgpu::CommandEncoder) {
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
         for Launch { pipeline, bound, groups: [x, y, z] } in (0..self.times).flat_map(|_| &self.launches) {
             pass.set_pipeline(pipeline);
             pass.set_bind_group(0, bound, &[]);
             pass.dispatch_workgroups(*x, *y, *z);
         }
-        drop(pass);
-        self.device.wgpu_queue().submit([encoder.finish()]);
-        self.device.wait(&self.name)
+    }
+
+    pub(super) fn contestant(&self) -> Contestant<'_> {
+        Contestant::new(|| self.run()).recorded(|encoder| {
+            self.record(encoder);
+            Ok(())
+        })
     }
 
     /// The result of the last run, which is an array of this shape.

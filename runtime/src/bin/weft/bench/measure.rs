@@ -9,6 +9,7 @@ use super::reference::{COPY, Reference};
 use super::rounds::{Budget, Contestant, measure};
 use super::row::{Beside, Figures, Hand, Ours, Ratios, Reason, Row};
 use super::stages::{Stages, Stopwatch};
+use super::timestamps::Timestamps;
 use crate::random::{self, Distribution};
 use crate::report::Failure;
 use std::time::Instant;
@@ -16,7 +17,7 @@ use weft_hlo::eval::{self, Config};
 use weft_hlo::ir::{ArrayShape, Data, ElementType, Literal, Module};
 use weft_partition::{Fusing, Grouping, Target, Work};
 use weft_runtime::program::compile_fused;
-use weft_runtime::{Device, DeviceBuffer, Error, Executable, Options, optimize};
+use weft_runtime::{Argument, Device, DeviceBuffer, Error, Executable, Options, optimize};
 
 /// How to measure.
 #[derive(Copy, Clone, Debug)]
@@ -29,6 +30,8 @@ pub(super) struct Settings {
     pub(super) is_optimized: bool,
     /// Whether programs are measured beside what they are when nothing is fused.
     pub(super) beside_unfused: bool,
+    /// Whether the device's own clock is read.
+    pub(super) on_device: bool,
 }
 
 /// A device with what all programs are compared with.
@@ -39,6 +42,8 @@ pub(super) struct Bench {
     references: Vec<Reference>,
     copy: Result<Copy, String>,
     settings: Settings,
+    /// The device's own clock, where it is read.
+    timestamps: Option<Timestamps>,
     stopwatch: Stopwatch,
 }
 
@@ -81,17 +86,27 @@ enum Other {
     Sort(Vec<f32>),
 }
 
+impl Ready {
+    fn contestant(&self) -> Contestant<'_> {
+        let Ready { executable, arguments, .. } = self;
+        let record = |encoder: &mut wgpu::CommandEncoder| {
+            executable.record(encoder, arguments.iter().map(Argument::Borrowed).collect())
+        };
+        Contestant::new(|| run(executable, arguments).map(|_| ())).recorded(record)
+    }
+}
+
 impl Other {
-    fn run(&self) -> Result<(), Error> {
+    fn contestant(&self) -> Contestant<'_> {
         match self {
-            Other::Program(ready) => run(&ready.executable, &ready.arguments).map(|_| ()),
-            Other::Kernels(kernels) => kernels.run(),
-            Other::Sort(values) => {
+            Other::Program(ready) => ready.contestant(),
+            Other::Kernels(kernels) => kernels.contestant(),
+            Other::Sort(values) => Contestant::new(|| {
                 let mut values = values.clone();
                 values.sort_by(f32::total_cmp);
                 std::hint::black_box(values);
                 Ok(())
-            }
+            }),
         }
     }
 }
@@ -109,7 +124,8 @@ impl Bench {
     ) -> Result<Bench, Failure> {
         let references = Reference::all().map_err(Failure::message)?;
         let copy = copy(&device, &references, settings.seed);
-        Ok(Bench { device, target, references, copy, settings, stopwatch: stopwatch.clone() })
+        let timestamps = settings.on_device.then(|| Timestamps::new(&device)).flatten();
+        Ok(Bench { device, target, references, copy, settings, timestamps, stopwatch: stopwatch.clone() })
     }
 
     /// Why there is no yardstick.
@@ -268,18 +284,17 @@ impl Bench {
     ) -> Result<(), Error> {
         let mut contestants: Vec<Contestant<'_>> = Vec::new();
         // The numbers say whose samples are whose.
-        let copy = self.copy.as_ref().ok().map(|copy| enter(&mut contestants, || copy.kernels.run()));
-        let ours = (ready.as_ref().ok())
-            .map(|ready| enter(&mut contestants, || run(&ready.executable, &ready.arguments).map(|_| ())));
+        let copy = self.copy.as_ref().ok().map(|copy| enter(&mut contestants, copy.kernels.contestant()));
+        let ours = ready.as_ref().ok().map(|ready| enter(&mut contestants, ready.contestant()));
         let hands: Vec<Option<usize>> = (by_hand.iter())
-            .map(|it| it.outcome.as_ref().ok().map(|(kernels, _)| enter(&mut contestants, || kernels.run())))
+            .map(|it| it.outcome.as_ref().ok().map(|(kernels, _)| enter(&mut contestants, kernels.contestant())))
             .collect();
-        let other = (beside.as_ref()).map(|(_, other)| enter(&mut contestants, || other.run()));
+        let other = (beside.as_ref()).map(|(_, other)| enter(&mut contestants, other.contestant()));
         if ours.is_none() && hands.iter().all(Option::is_none) {
             // There is nothing to compare the copy with.
             contestants.clear();
         }
-        let samples = measure(&contestants, self.settings.budget)?;
+        let samples = measure(&contestants, self.settings.budget, self.timestamps.as_ref())?;
         drop(contestants);
 
         let of = |number: Option<usize>| -> &[Sample] {
@@ -326,8 +341,8 @@ impl Bench {
 }
 
 /// Adds a contestant and returns its number.
-fn enter<'a>(contestants: &mut Vec<Contestant<'a>>, contestant: impl Fn() -> Result<(), Error> + 'a) -> usize {
-    contestants.push(Box::new(contestant));
+fn enter<'a>(contestants: &mut Vec<Contestant<'a>>, contestant: Contestant<'a>) -> usize {
+    contestants.push(contestant);
     contestants.len() - 1
 }
 

@@ -13,7 +13,7 @@ struct Pair<'r> {
 fn pairs(rows: &[Row]) -> Vec<Pair<'_>> {
     let pair = |row: &'_ Row| -> Option<(f64, f64)> {
         let ours = row.ours.as_ref().ok()?;
-        Some((*ours.predicted.as_ref().ok()?, ours.figures.wall?.median))
+        Some((*ours.predicted.as_ref().ok()?, ours.figures.seconds()?.median))
     };
     let known = rows.iter().filter_map(|row| Some((row, pair(row)?)));
     known.map(|(row, (predicted, measured))| Pair { case: &row.name, predicted, measured }).collect()

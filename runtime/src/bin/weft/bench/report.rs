@@ -66,13 +66,18 @@ impl Section {
 
     /// The median of the medians that the copy had beside each program.
     fn copy_median(&self) -> Option<f64> {
-        let medians = self.rows.iter().filter_map(|row| row.copy.wall.map(|wall| wall.median));
+        let medians = self.rows.iter().filter_map(|row| row.copy.seconds().map(|time| time.median));
         Summary::of(medians).map(|summary| summary.median)
     }
 
     fn run_times(&self) -> Table {
-        let heading =
-            vec!["case", "wall ms", "cpu ms", "GB/s", "GFLOP/s", "× copy", "× by hand", "launches", "error", "note"];
+        let times: &[&str] = match self.clock {
+            Clock::Device => &["wall ms", "cpu ms", "device ms"],
+            _ => &["wall ms", "cpu ms"],
+        };
+        let others = ["GB/s", "GFLOP/s", "× copy", "× by hand", "launches", "error", "note"];
+        let heading: Vec<&str> = ["case"].iter().chain(times).chain(&others).copied().collect();
+        let empty = vec![String::new(); heading.len() - 2];
         let mut rows = Vec::new();
         for row in &self.rows {
             let (cells, note) = match &row.ours {
@@ -84,7 +89,7 @@ impl Section {
                     let note: Vec<String> = note.into_iter().flatten().collect();
                     (self.cells(row, figures, best, launches.to_string()), note.join("; "))
                 }
-                Err(reason) => (vec![String::new(); 8], format!("cannot run: {}", one_line(&reason.text))),
+                Err(reason) => (empty.clone(), format!("cannot run: {}", one_line(&reason.text))),
             };
             rows.push([vec![row.name.clone()], cells, vec![note]].concat());
             for hand in &row.hands {
@@ -92,7 +97,7 @@ impl Section {
                 let name = if form.is_empty() { "  by hand".to_owned() } else { format!("  by hand, {form}") };
                 let (cells, note) = match &hand.outcome {
                     Ok(figures) => (self.cells(row, figures, String::new(), String::new()), remark(figures)),
-                    Err(reason) => (vec![String::new(); 8], format!("cannot run: {}", one_line(reason))),
+                    Err(reason) => (empty.clone(), format!("cannot run: {}", one_line(reason))),
                 };
                 rows.push([vec![name], cells, vec![note]].concat());
             }
@@ -107,9 +112,11 @@ impl Section {
             let text = |it: Summary| format!("{} ±{:.0}%", number(it.median * 1e3), it.spread() * 50.0);
             summary.map(text).unwrap_or_default()
         };
-        vec![
-            time(figures.wall),
-            time(figures.cpu),
+        let mut times = vec![time(figures.wall), time(figures.cpu)];
+        if self.clock == Clock::Device {
+            times.push(time(figures.device));
+        }
+        let others = [
             rate(row.work.and_then(|work| work.bytes())),
             rate(row.work.and_then(|work| work.flops)),
             figures.times_copy.by(self.clock).map(ratio_text).unwrap_or_default(),
@@ -119,7 +126,8 @@ impl Section {
                 Ok(Some(error)) => number(*error),
                 _ => String::new(),
             },
-        ]
+        ];
+        times.into_iter().chain(others).collect()
     }
 
     fn compile_times(&self) -> Table {
@@ -243,7 +251,10 @@ fn row_json(row: &Row) -> Value {
         value["beside"] = json!({ "case": beside.name, "weft_over_it": ratios(&beside.ours_over_it) });
     }
     if row.copy.wall.is_some() {
-        value["copy"] = json!({ "wall_seconds": summary(row.copy.wall), "cpu_seconds": summary(row.copy.cpu) });
+        let Figures { wall, cpu, device, .. } = row.copy;
+        value["copy"] = json!({
+            "wall_seconds": summary(wall), "cpu_seconds": summary(cpu), "device_seconds": summary(device),
+        });
     }
     value
 }
@@ -264,6 +275,7 @@ fn figures_json(row: &Row, figures: &Figures) -> Value {
     let mut value = json!({
         "wall_seconds": summary(figures.wall),
         "cpu_seconds": summary(figures.cpu),
+        "device_seconds": summary(figures.device),
         "bytes_per_second": work(weft_partition::Work::bytes),
         "flops_per_second": work(|work| work.flops),
         "times_copy": ratios(&figures.times_copy),
@@ -281,7 +293,7 @@ fn reason_json(reason: &Reason) -> Value {
 }
 
 fn ratios(ratios: &Ratios) -> Value {
-    json!({ "wall": summary(ratios.wall), "cpu": summary(ratios.cpu) })
+    json!({ "wall": summary(ratios.wall), "cpu": summary(ratios.cpu), "device": summary(ratios.device) })
 }
 
 fn summary(summary: Option<Summary>) -> Value {

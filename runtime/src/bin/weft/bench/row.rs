@@ -58,14 +58,18 @@ impl Reason {
 pub(super) struct Ratios {
     pub(super) wall: Option<Summary>,
     pub(super) cpu: Option<Summary>,
+    pub(super) device: Option<Summary>,
 }
 
 impl Ratios {
     /// The ratios, round by round, of `samples` to `share` times what `others` took.
     pub(super) fn of(samples: &[Sample], others: &[Sample], share: f64) -> Ratios {
         let pairs = || samples.iter().zip(others);
-        let cpu: Option<Vec<f64>> = pairs().map(|(a, b)| Some(a.cpu? / (b.cpu? * share))).collect();
-        Ratios { wall: Summary::of(pairs().map(|(a, b)| a.wall / (b.wall * share))), cpu: cpu.and_then(Summary::of) }
+        let by = |clock: fn(&Sample) -> Option<f64>| {
+            let ratios: Option<Vec<f64>> = pairs().map(|(a, b)| Some(clock(a)? / (clock(b)? * share))).collect();
+            ratios.and_then(Summary::of)
+        };
+        Ratios { wall: by(|it| Some(it.wall)), cpu: by(|it| it.cpu), device: by(|it| it.device) }
     }
 
     /// By one clock.
@@ -73,6 +77,7 @@ impl Ratios {
         match clock {
             Clock::Wall => self.wall,
             Clock::Cpu => self.cpu,
+            Clock::Device => self.device,
         }
     }
 }
@@ -84,6 +89,8 @@ pub(super) struct Figures {
     pub(super) wall: Option<Summary>,
     /// Seconds that the process computed in a run.
     pub(super) cpu: Option<Summary>,
+    /// Seconds that a run took on the device, by its timestamps, if they were asked for.
+    pub(super) device: Option<Summary>,
     /// Times as long as the copy takes for as many bytes.
     pub(super) times_copy: Ratios,
     /// The largest relative error, if it was asked for, or why it is not known.
@@ -92,13 +99,11 @@ pub(super) struct Figures {
 
 impl Figures {
     pub(super) fn of(samples: &[Sample], times_copy: Ratios, error: Result<Option<f64>, Reason>) -> Figures {
-        let cpu: Option<Vec<f64>> = samples.iter().map(|sample| sample.cpu).collect();
-        Figures {
-            wall: Summary::of(samples.iter().map(|sample| sample.wall)),
-            cpu: cpu.and_then(Summary::of),
-            times_copy,
-            error,
-        }
+        let by = |clock: fn(&Sample) -> Option<f64>| {
+            let seconds: Option<Vec<f64>> = samples.iter().map(clock).collect();
+            seconds.and_then(Summary::of)
+        };
+        Figures { wall: by(|it| Some(it.wall)), cpu: by(|it| it.cpu), device: by(|it| it.device), times_copy, error }
     }
 
     /// Whether the results are known to be wrong.
@@ -106,9 +111,14 @@ impl Figures {
         matches!(self.error, Ok(Some(error)) if error >= WRONG)
     }
 
-    /// So many in the median time, per second.
+    /// Seconds on the device where they are known, of a run else.
+    pub(super) fn seconds(&self) -> Option<Summary> {
+        self.device.or(self.wall)
+    }
+
+    /// So many in the median of [`seconds`](Self::seconds), per second.
     pub(super) fn rate(&self, count: Option<u64>) -> Option<f64> {
-        Some(count? as f64 / self.wall?.median)
+        Some(count? as f64 / self.seconds()?.median)
     }
 }
 
@@ -192,7 +202,7 @@ mod tests {
     use super::*;
 
     fn samples(walls: &[f64]) -> Vec<Sample> {
-        walls.iter().map(|&wall| Sample { wall, cpu: Some(2.0 * wall) }).collect()
+        walls.iter().map(|&wall| Sample { wall, cpu: Some(2.0 * wall), device: None }).collect()
     }
 
     #[test]
@@ -207,10 +217,12 @@ mod tests {
 
     #[test]
     fn without_process_time_there_is_wall_time() {
-        let figures = Figures::of(&[Sample { wall: 2.0, cpu: None }], Ratios::default(), Ok(None));
+        let figures = Figures::of(&[Sample { wall: 2.0, cpu: None, device: None }], Ratios::default(), Ok(None));
         assert_eq!((figures.wall.map(|it| it.median), figures.cpu), (Some(2.0), None));
         assert_eq!(figures.rate(Some(10)), Some(5.0));
         assert_eq!(figures.rate(None), None);
+        let figures = Figures::of(&[Sample { wall: 2.0, cpu: None, device: Some(0.5) }], Ratios::default(), Ok(None));
+        assert_eq!((figures.device.map(|it| it.median), figures.rate(Some(10))), (Some(0.5), Some(20.0)));
     }
 
     #[test]
@@ -219,7 +231,7 @@ mod tests {
             name: String::new(),
             form: String::new(),
             outcome: Ok(Figures::of(&[], Ratios::default(), Ok(Some(error)))),
-            ours_over_it: Ratios { wall: Summary::of([median]), cpu: None },
+            ours_over_it: Ratios { wall: Summary::of([median]), ..Ratios::default() },
         };
         let row = Row { hands: vec![hand(2.0, 1e-7), hand(9.0, 0.04), hand(1.5, 0.0)], ..Row::new("r") };
         assert_eq!(row.over_best(Clock::Wall).map(|it| it.median), Some(2.0));

@@ -8,6 +8,7 @@ use super::rounds::{Budget, Contestant, measure};
 use super::row::Ratios;
 use super::statistics::Summary;
 use super::table::{Table, number};
+use super::timestamps::Timestamps;
 use crate::random::{self, Distribution};
 use crate::report::Failure;
 use family::{Family, Given};
@@ -217,7 +218,8 @@ impl Ready<'_> {
     }
 
     fn contestant(&self) -> Contestant<'_> {
-        Box::new(|| self.run().map(|_| ()))
+        let record = |encoder: &mut wgpu::CommandEncoder| self.executable.record(encoder, vec![self.argument.into()]);
+        Contestant::new(|| self.run().map(|_| ())).recorded(record)
     }
 
     fn results(&self) -> Result<Vec<Literal>, Error> {
@@ -249,7 +251,8 @@ fn point(device: &Device, settings: &Settings, family: Family, extents: [i64; 2]
     }
     let contestants: Vec<Contestant<'_>> =
         loops.iter().chain(planned.iter().flatten()).map(Ready::contestant).collect();
-    let samples = measure(&contestants, settings.budget)?;
+    let timestamps = (settings.clock == Clock::Device).then(|| Timestamps::new(device)).flatten();
+    let samples = measure(&contestants, settings.budget, timestamps.as_ref())?;
     drop(contestants);
     let mut samples = samples.into_iter();
     let of_loops = loops.as_ref().ok().and_then(|_| samples.next()).unwrap_or_default();
@@ -258,7 +261,7 @@ fn point(device: &Device, settings: &Settings, family: Family, extents: [i64; 2]
         Ok(samples.next().and_then(|own| Ratios::of(&own, &of_loops, 1.0).by(settings.clock)).map(|it| it.median))
     });
     let times = times.collect();
-    let seconds = Summary::of(of_loops.iter().map(|sample| sample.wall));
+    let seconds = Summary::of(of_loops.iter().map(|sample| sample.device.unwrap_or(sample.wall)));
     let loops = loops.map(|_| seconds);
     Ok(Point { family, extents, loops, times })
 }

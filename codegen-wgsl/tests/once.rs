@@ -40,7 +40,11 @@ fn stages(text: &str, schedule: Schedule) -> (&'static str, Stages) {
     let module = parse(text).unwrap_or_else(|found| panic!("{found}\n{text}"));
     verify(&module).unwrap_or_else(|found| panic!("{found}\n{text}"));
     let preset = if schedule == Schedule::Gpu { "discrete" } else { "software" };
-    let target = Target::preset(preset).unwrap().with(|target| target.schedule = Some(schedule));
+    // Without caches of cores it is for workgroups to keep what windows share.
+    let target = Target::preset(preset).unwrap().with(|target| {
+        target.schedule = Some(schedule);
+        target.hardware.l1_bytes_per_core = 0;
+    });
     let fused = fuse(&module, &target).unwrap_or_else(|found| panic!("{found}\n{text}"));
     let sites: Vec<Site> = fused.fusions().collect();
     let [site] = sites.as_slice() else { panic!("{} kernels\n{text}", sites.len()) };

@@ -282,7 +282,7 @@ fn vectors_lie_in_pairs_of_words() {
     }
 }
 
-/// An invocation computes four sums of windows that overlap, and reads what they have in common once; on GPUs from enough results on, where workgroups have no memory to share it in.
+/// An invocation computes four sums of windows that overlap, and reads what they have in common once; on GPUs from enough results on, where caches of cores hold it, or workgroups have no memory to share it in.
 #[test]
 fn what_windows_share_is_read_once() {
     let text = |count: i64, window: i64| {
@@ -297,14 +297,21 @@ fn what_windows_share_is_read_once() {
     for (preset, count, window, reads) in [
         ("software", 1 << 20, 9, 3),
         ("software", 1 << 20, 5, 2),
-        ("discrete", 1 << 20, 9, 1),
+        ("discrete", 1 << 20, 9, 3),
+        ("discrete", 4096, 9, 1),
+        ("without caches", 1 << 20, 9, 1),
         ("without memory", 1 << 20, 9, 3),
         ("without memory", 4096, 9, 1),
     ] {
         let module = weft_hlo::text::parse(&text(count, window)).unwrap_or_else(|found| panic!("{found}"));
         let target = match Target::preset(preset) {
             Ok(target) => target,
-            Err(_) => Target::preset("discrete").unwrap().with(|target| target.max_workgroup_storage_bytes = 0),
+            Err(_) => Target::preset("discrete").unwrap().with(|target| {
+                target.hardware.l1_bytes_per_core = 0;
+                if preset == "without memory" {
+                    target.max_workgroup_storage_bytes = 0;
+                }
+            }),
         };
         let fused = weft_partition::fuse(&module, &target).unwrap();
         let site = fused.fusions().next().unwrap();

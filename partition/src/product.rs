@@ -142,6 +142,9 @@ fn power_of_two(count: i64) -> i64 {
 }
 
 impl Product {
+    /// Words between the row of a product in the tile of an operand of a workgroup and the next one's, where invocations store to several rows at once.
+    pub const BETWEEN_PRODUCTS: i64 = VECTOR;
+
     /// The tiles of a dot for a target, or why there are none, in a kernel that writes results of these types and has so many such sums, of tiles alike.
     ///
     /// - On GPUs dots of numbers of 8 bits, or fewer, into `s32` or `u32` of at least 8 products add four products at a time ([`packed`](Product::packed)).
@@ -402,9 +405,9 @@ impl Product {
         Product { crosses: true, tile: [parts(self.tile[0], 2), self.tile[1]], ..self }
     }
 
-    /// Bytes of the workgroup's tiles of both operands.
+    /// Bytes of the tiles of both operands in workgroup memory, with what may lie between their rows.
     fn tile_bytes(&self) -> i64 {
-        4 * (self.tile_elements(0) + self.tile_elements(1))
+        4 * (self.tile_elements(0) + self.tile_elements(1) + 2 * self.step * Product::BETWEEN_PRODUCTS)
     }
 
     fn in_stretches(self) -> Product {

@@ -16,7 +16,8 @@ use weft_hlo::ir::{Computation, ElementType, InstrId, Op, Scalar, WindowDimensio
 /// loaded by all workgroups together, up to 256 results, or 1,024 where 2^16 invocations are left then. The boxes of all operands take half of the target's workgroup memory at most, so that
 /// a core can run a second workgroup while one waits. An invocation folds a result after the other, or side by side those that share words.
 ///
-/// It pays where windows read at least one and a half times as many elements as are loaded; else a loop is as good.
+/// It pays where windows read at least one and a half times as many elements as are loaded, and a core's cache does not hold four times as much as a workgroup loads, for the workgroups that it runs at once; else a loop is as
+/// good, whose invocations read neighbors as vectors. Measured on an NVIDIA H100: 3 × 3 windows two apart take a fourth of the time in a loop, windows of 9 in a row 0.84 of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Windowed {
     /// Invocations of a workgroup.
@@ -50,6 +51,9 @@ const MOST_THREADS: i64 = 256;
 /// Invocations of a workgroup at least, and of a launch that are enough for each to have several results.
 const LEAST_THREADS: i64 = 64;
 const ENOUGH: i64 = 1 << 16;
+
+/// Workgroups that a core runs at once: a cache that holds what their windows cover makes tiles idle.
+const CACHED: i64 = 4;
 
 /// Elements that the invocations of a workgroup store to tiles and read from them at most: the proof that all they read is there runs through each.
 const MOST_ACCESSES: i64 = 1 << 18;
@@ -183,7 +187,7 @@ impl Windowed {
         };
         let mut windowed = Windowed { threads: 1, unit, dimensions, fillers };
         windowed.share_out(target)?;
-        windowed.pays()?;
+        windowed.pays(target)?;
         let limit = i64::from(target.max_workgroups_per_dimension);
         let groups = windowed.workgroups();
         match groups.iter().any(|groups| *groups > limit) {
@@ -263,10 +267,16 @@ impl Windowed {
     }
 
     /// Why a loop is as good.
-    fn pays(&self) -> Result<(), String> {
+    fn pays(&self, target: &Target) -> Result<(), String> {
         let (reads, loads) = (self.reads(), self.loads());
         if 2 * reads < 3 * loads {
             return Err(format!("its windows read {reads} elements, and tiles of them would load {loads}"));
+        }
+        let (bytes, cache) = (self.bytes(), i64::from(target.hardware.l1_bytes_per_core));
+        if bytes.saturating_mul(CACHED) <= cache {
+            return Err(format!(
+                "the windows of a workgroup cover {bytes} bytes, which a core's cache of {cache} holds"
+            ));
         }
         Ok(())
     }

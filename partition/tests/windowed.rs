@@ -40,12 +40,17 @@ fn plan(ty: &str, extents: &str, results: &str, window: &str, target: &Target) -
     (plan, first, why)
 }
 
+/// A target whose cores have no caches, so that it is for workgroups to keep what windows share.
+fn uncached() -> Target {
+    Target::default().with(|target| target.hardware.l1_bytes_per_core = 0)
+}
+
 fn first(ty: &str, extents: &str, results: &str, window: &str) -> String {
-    plan(ty, extents, results, window, &Target::default()).1
+    plan(ty, extents, results, window, &uncached()).1
 }
 
 fn why(ty: &str, extents: &str, results: &str, window: &str) -> String {
-    plan(ty, extents, results, window, &Target::default()).2
+    plan(ty, extents, results, window, &uncached()).2
 }
 
 #[test]
@@ -108,6 +113,8 @@ fn other_windows_are_loops_and_say_why() {
     let software = Target::default().with(|target| target.kind = DeviceKind::Software);
     let (_, _, why) = plan("f32", "100,200", "98,198", "size=3x3", &software);
     assert_eq!(why, "w: in software an invocation shares what its windows have in common in registers");
+    let (_, _, why) = plan("f32", "100,200", "98,198", "size=3x3", &Target::default());
+    assert_eq!(why, "w: the windows of a workgroup cover 1360 bytes, which a core's cache of 65536 holds");
     let faulty = Target::default().with(|target| target.faults.barriers = true);
     let (_, _, why) = plan("f32", "100,200", "98,198", "size=3x3", &faulty);
     assert_eq!(why, "w: barriers do not work on the target");

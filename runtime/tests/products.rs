@@ -152,6 +152,7 @@ fn of_few_cores(device: &Device, schedule: Schedule) -> Target {
     device.target().clone().with(|target| {
         target.schedule = Some(schedule);
         target.hardware.cores = target.hardware.cores.min(2);
+        target.hardware.lanes_per_core = target.hardware.lanes_per_core.min(8);
     })
 }
 

@@ -16,10 +16,10 @@ use weft_hlo::random::{Numbers, Options, Rng, inputs};
 use weft_partition::{Emitter, Schedule, Target, fuse};
 use weft_runtime::{Device, Executable};
 
-/// The device with the schedules of GPUs, by way of subgroups where it has them, and without, and with those of devices in software.
+/// The device with the schedules of GPUs, as one without caches, by way of subgroups where it has them, and without, and with those of devices in software.
 fn targets(device: &Device) -> [Target; 3] {
     let scheduled = |schedule| device.target().clone().with(|target| target.schedule = Some(schedule));
-    let gpu = scheduled(Schedule::Gpu);
+    let gpu = scheduled(Schedule::Gpu).with(|target| target.hardware.l1_bytes_per_core = 0);
     let tree = gpu.clone().with(|target| {
         (target.features.subgroup, target.features.subgroup_barrier) = (None, false);
         target.features.cooperative_matrices.clear();

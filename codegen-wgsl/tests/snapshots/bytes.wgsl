@@ -3,8 +3,8 @@
 @group(0) @binding(0) var<storage, read> a: array<vec4<u32>>;  // s8[6,16]
 @group(0) @binding(1) var<storage, read> b: array<vec4<u32>>;  // s8[12,16]
 @group(0) @binding(2) var<storage, read_write> d_out: array<vec4<i32>>;  // s32[6,12]
-var<workgroup> lhs_tile: array<u32, 32>;  // u32[4,8]
-var<workgroup> rhs_tile: array<u32, 64>;  // u32[4,16]
+var<workgroup> lhs_tile: array<u32, 48>;  // u32[4,12]
+var<workgroup> rhs_tile: array<u32, 80>;  // u32[4,20]
 struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(3) var<uniform> params: Params;
 var<private> zeros: Params;
@@ -35,11 +35,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let element_2 = element.x;
         lhs_tile[lane] = element_2;
         let element_3 = element.y;
-        lhs_tile[lane + 8u] = element_3;
+        lhs_tile[lane + 12u] = element_3;
         let element_4 = element.z;
-        lhs_tile[lane + 16u] = element_4;
+        lhs_tile[lane + 24u] = element_4;
         let element_5 = element.w;
-        lhs_tile[lane + 24u] = element_5;
+        lhs_tile[lane + 36u] = element_5;
     }
     if lane <= 15u {
         var element_6: vec4<u32>;
@@ -51,20 +51,20 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let element_7 = element_6.x;
         rhs_tile[lane] = element_7;
         let element_8 = element_6.y;
-        rhs_tile[lane + 16u] = element_8;
+        rhs_tile[lane + 20u] = element_8;
         let element_9 = element_6.z;
-        rhs_tile[lane + 32u] = element_9;
+        rhs_tile[lane + 40u] = element_9;
         let element_10 = element_6.w;
-        rhs_tile[lane + 48u] = element_10;
+        rhs_tile[lane + 60u] = element_10;
     }
     workgroupBarrier();
     let at1 = lane >> 2u;
     let at2 = lane & 3u;
     var acc: vec4<i32> = vec4<i32>(0i);
     for (var s0 = 0u; s0 < 4u; s0++) {
-        let at3 = s0 * 16u + at2 * 4u;
+        let at3 = s0 * 20u + at2 * 4u;
         let rhs_5 = vec4<u32>(rhs_tile[at3], rhs_tile[at3 + 1u], rhs_tile[at3 + 2u], rhs_tile[at3 + 3u]);
-        let lhs_2 = vec4<u32>(lhs_tile[s0 * 8u + at1]);
+        let lhs_2 = vec4<u32>(lhs_tile[s0 * 12u + at1]);
         let products = vec4<i32>(dot4I8Packed(lhs_2.x, rhs_5.x), dot4I8Packed(lhs_2.y, rhs_5.y), dot4I8Packed(lhs_2.z, rhs_5.z), dot4I8Packed(lhs_2.w, rhs_5.w));
         acc = acc + products;
     }

@@ -3,7 +3,7 @@
 @group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;  // f32[6,8]
 @group(0) @binding(1) var<storage, read> b: array<vec4<f32>>;  // f32[8,12]
 @group(0) @binding(2) var<storage, read_write> d_out: array<vec4<f32>>;  // f32[6,12]
-var<workgroup> lhs_tile: array<f32, 64>;  // f32[8,8]
+var<workgroup> lhs_tile: array<f32, 96>;  // f32[8,12]
 var<workgroup> rhs_tile: array<f32, 128>;  // f32[8,16]
 struct Params { zero: u32, zero_apart: u32, zero_chosen: u32, zero_constant: u32 }
 @group(0) @binding(3) var<uniform> params: Params;
@@ -41,14 +41,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             element = vec4<f32>(0.0f);
         }
         let element_2 = keep_chosen_x4(element).x;
-        let at4 = lane * 32u - at3 * 63u;
+        let at4 = lane * 48u - at3 * 95u;
         lhs_tile[at4] = element_2;
         let element_3 = keep_chosen_x4(element).y;
-        lhs_tile[at4 + 8u] = element_3;
+        lhs_tile[at4 + 12u] = element_3;
         let element_4 = keep_chosen_x4(element).z;
-        lhs_tile[at4 + 16u] = element_4;
+        lhs_tile[at4 + 24u] = element_4;
         let element_5 = keep_chosen_x4(element).w;
-        lhs_tile[at4 + 24u] = element_5;
+        lhs_tile[at4 + 36u] = element_5;
     }
     let at0 = lane & 3u;
     let at1 = lane >> 2u;
@@ -72,7 +72,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     for (var s0 = 0u; s0 < 8u; s0++) {
         let at5 = s0 * 16u + at0 * 4u;
         let rhs_6 = vec4<f32>(rhs_tile[at5], rhs_tile[at5 + 1u], rhs_tile[at5 + 2u], rhs_tile[at5 + 3u]);
-        let lhs_3 = vec4<f32>(lhs_tile[s0 * 8u + at1]);
+        let lhs_3 = vec4<f32>(lhs_tile[s0 * 12u + at1]);
         acc = fma(lhs_3, rhs_6, acc);
     }
     if at1 <= 5u {

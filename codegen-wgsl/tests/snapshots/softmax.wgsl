@@ -46,6 +46,7 @@ fn softmax(d0: u32, total: f32, exp_v_2: f32) -> f32 {
     let softmax_significand_2 = bitcast<f32>(softmax_significand);
     let softmax_significand_3 = softmax_fraction_2 | 1065353216u;
     let softmax_significand_4 = bitcast<f32>(softmax_significand_3);
+    let softmax_inverse = keep(1.0f / keep_apart(softmax_significand_4));
     let softmax_quotient = keep(softmax_significand_2 / keep_apart(softmax_significand_4));
     let softmax_bits_6 = bitcast<u32>(softmax_quotient);
     let softmax_cut = softmax_bits_6 & 4294963200u;
@@ -63,7 +64,7 @@ fn softmax(d0: u32, total: f32, exp_v_2: f32) -> f32 {
     let softmax_rest_3 = keep(softmax_rest_2 - softmax_product_3);
     let softmax_product_4 = softmax_low * softmax_low_2;
     let softmax_rest_4 = keep(softmax_rest_3 - softmax_product_4);
-    let softmax_lacking = keep(softmax_rest_4 / keep_apart(softmax_significand_4));
+    let softmax_lacking = softmax_rest_4 * softmax_inverse;
     let softmax_better = softmax_quotient + softmax_lacking;
     let softmax_bits_8 = bitcast<u32>(softmax_better);
     let softmax_above = softmax_bits_8 + 1073741824u;

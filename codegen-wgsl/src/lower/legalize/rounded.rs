@@ -5,7 +5,7 @@
 //! zero to most devices. So operands are taken apart, as `frexp` does: what is divided are significands of 1 to 2, and the exponent of the result comes about in integers, as do results
 //! for zeros, infinities and NaN, of which drivers believe that there are none.
 //!
-//! What a quotient `q` of `x` and `y` lacks is `(x - q y) / y`. The difference is computed without an error that matters: both factors are cut in
+//! What a quotient `q` of `x` and `y` lacks is `x - q y` times the inverse of `y`. The difference is computed without an error that matters: both factors are cut in
 //! halves of 12 bits, whose products are exact, so a device may fuse them with the sums or not; the first difference is exact since the two are
 //! close. Likewise for `(x - s s) / 2 s` of a square root.
 
@@ -166,8 +166,12 @@ impl<'w> Writer<'w> {
         self.compute("rest", BinaryOp::Subtract, [operand, product])
     }
 
-    /// The bits of the quotient of two significands.
+    /// The bits of the quotient of two significands. What a first quotient lacks is a product with the inverse of the divisor, which is computed once for many dividends.
     fn quotient_of_significands(&mut self, [x, y]: [Operand; 2]) -> Operand {
+        let inverse = match y {
+            Operand::Constant(Scalar::F32(y)) => Operand::Constant(Scalar::F32(y.recip())),
+            _ => self.compute("inverse", BinaryOp::Divide, [Operand::Constant(Scalar::F32(1.0)), y]),
+        };
         let first = self.compute("quotient", BinaryOp::Divide, [x, y]);
         let [high, low] = self.halves(first);
         let [y_high, y_low] = self.halves(y);
@@ -175,7 +179,7 @@ impl<'w> Writer<'w> {
         for factors in [[high, y_high], [high, y_low], [low, y_high], [low, y_low]] {
             rest = self.less_product(rest, factors);
         }
-        let lacking = self.compute("lacking", BinaryOp::Divide, [rest, y]);
+        let lacking = self.compute("lacking", BinaryOp::Multiply, [rest, inverse]);
         let better = self.compute("better", BinaryOp::Add, [first, lacking]);
         self.bits_of(better)
     }
@@ -351,9 +355,12 @@ mod tests {
     use weft_partition::Target;
 
     /// A device whose quotients and square roots are off by so many units in the last place, and zero where the inverse of the divisor is subnormal.
+    #[derive(Clone, Copy)]
     struct Device {
         off: i32,
         flushes: bool,
+        /// Whether products are added to others before they are rounded.
+        fuses: bool,
     }
 
     impl Device {
@@ -374,6 +381,7 @@ mod tests {
         fn run(&self, kernel: &Kernel, elements: [f32; 2]) -> f32 {
             let function = kernel.functions.values().next().expect("there is a function");
             let mut values = BTreeMap::new();
+            let mut products: BTreeMap<ValueId, f64> = BTreeMap::new();
             let mut elements = elements.into_iter();
             let read = |values: &BTreeMap<ValueId, u32>, operand: Operand| match operand {
                 Operand::Value(value) => values[&value],
@@ -383,6 +391,17 @@ mod tests {
                 let Statement::Let { value, op } = statement else { panic!("{statement:?}") };
                 let operands: Vec<u32> = op.operands().into_iter().map(|operand| read(&values, operand)).collect();
                 let float = |at: usize| self.flushed(f32::from_bits(operands[at]));
+                let ids: Vec<Operand> = op.operands().into_iter().collect();
+                let product = |at: usize| match ids[at] {
+                    Operand::Value(value) if self.fuses => products.get(&value).copied(),
+                    _ => None,
+                };
+                // One of two at most.
+                let fused = |sign: f64| match (product(0), product(1)) {
+                    (Some(exact), _) => (exact + sign * f64::from(float(1))) as f32,
+                    (None, Some(exact)) => (f64::from(float(0)) + sign * exact) as f32,
+                    (None, None) => float(0) + sign as f32 * float(1),
+                };
                 let is_float = function.values[*value].element_type == ElementType::F32;
                 let bits = match op {
                     ScalarOp::Extract { .. } => elements.next().expect("there are two").to_bits(),
@@ -390,8 +409,8 @@ mod tests {
                     ScalarOp::Unary { op: UnaryOp::Sqrt, .. } => self.round(float(0).sqrt()).to_bits(),
                     ScalarOp::Binary { op, .. } if is_float => self
                         .flushed(match op {
-                            BinaryOp::Add => float(0) + float(1),
-                            BinaryOp::Subtract => float(0) - float(1),
+                            BinaryOp::Add => fused(1.0),
+                            BinaryOp::Subtract => fused(-1.0),
                             BinaryOp::Multiply => float(0) * float(1),
                             BinaryOp::Divide => self.divide(float(0), float(1)),
                             _ => panic!("{op:?}"),
@@ -416,6 +435,11 @@ mod tests {
                     ScalarOp::Select { .. } => operands[if operands[0] == 1 { 1 } else { 2 }],
                     _ => panic!("{op:?}"),
                 };
+                if let ScalarOp::Binary { op: BinaryOp::Multiply, .. } = op
+                    && is_float
+                {
+                    products.insert(*value, f64::from(float(0)) * f64::from(float(1)));
+                }
                 values.insert(*value, bits);
             }
             f32::from_bits(read(&values, function.body.results[0]))
@@ -477,10 +501,16 @@ mod tests {
     #[test]
     fn quotients_are_off_by_one_at_most_whatever_the_device_s_are() {
         let numbers = numbers();
-        for (off, flushes) in (-3..=3).flat_map(|off| [(off, false), (off, true)]) {
+        let devices = (-3..=3).flat_map(|off| {
+            [(false, false), (true, false), (false, true), (true, true)].map(|(flushes, fuses)| Device {
+                off,
+                flushes,
+                fuses,
+            })
+        });
+        for device @ Device { off, flushes, .. } in devices {
             // What it is not known to do it may do all the same.
             let kernels = [corrected("divide %0, %1", flushes), corrected("divide %0, %1", false)];
-            let device = Device { off, flushes };
             for pair in numbers.windows(2) {
                 let (x, y) = (pair[0], pair[1]);
                 let exact = device.flushed(device.flushed(x) / device.flushed(y));
@@ -500,7 +530,7 @@ mod tests {
     fn square_roots_are_off_by_one_at_most_whatever_the_device_s_are() {
         for (off, flushes) in (-4..=4).flat_map(|off| [(off, false), (off, true)]) {
             let kernels = [corrected("sqrt %0", flushes), corrected("sqrt %0", false)];
-            let device = Device { off, flushes };
+            let device = Device { off, flushes, fuses: false };
             for x in numbers() {
                 for kernel in &kernels {
                     let exact = device.flushed(x).sqrt();
@@ -520,7 +550,9 @@ mod tests {
         ] {
             let kernel = corrected(op, false);
             for x in numbers() {
-                assert_near(Device { off: 2, flushes: false }.run(&kernel, [x, x]), of(x), || format!("{op} of {x:e}"));
+                assert_near(Device { off: 2, flushes: false, fuses: false }.run(&kernel, [x, x]), of(x), || {
+                    format!("{op} of {x:e}")
+                });
             }
         }
         // A product is as good, or nothing can be done.

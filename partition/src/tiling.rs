@@ -4,8 +4,8 @@ use crate::hero::HeroKind;
 use crate::plan::Hero;
 use crate::runs::Runs;
 use crate::transposed::side_by_side;
-use crate::{Form, Target};
-use weft_hlo::ir::{ArrayShape, Computation, Op};
+use crate::{Form, Target, operation_cost};
+use weft_hlo::ir::{ArrayShape, Computation, Instruction, Op};
 
 /// Elements from which on a workgroup is given [`MANY_THREADS`] invocations; with fewer, smaller groups occupy more cores.
 const MANY_ELEMENTS: i64 = 1 << 16;
@@ -31,6 +31,10 @@ const ENOUGH_FOR_GPUS: i64 = FEW_ELEMENTS as i64 * MANY_ELEMENTS;
 /// processor time with 8: 0.87 with 16 on llvmpipe and 1.02 with 32, on SwiftShader 0.96 and 0.83; with 4 it is 1.26 on llvmpipe.
 const GATHERED_ELEMENTS: u32 = 16;
 
+/// Units of [`operation_cost`] of a function that is no arithmetic. Measured on llvmpipe with one element an invocation instead of 4: the exponential of `c128[131072]` has its first result after 5.8 s instead of 24,
+/// and takes 0.79 of the time then; of `c64` 0.5 s instead of 2.1, and as long.
+const LONG_UNITS: f64 = 8.0;
+
 /// The launch of a loop: each invocation computes so many elements of each output, a launch apart, so that neighboring invocations
 /// touch neighboring elements at all times; or, where the code generator finds that they lie side by side in operands too, four of them
 /// as one vector.
@@ -49,6 +53,8 @@ pub(crate) enum Space {
     Straight,
     /// No hero, but elements gathered at places that values tell.
     Gathered,
+    /// No hero, but functions of complex numbers, of hundreds of operations each: machine code of several elements an invocation takes drivers a time that grows faster than they do.
+    Long,
     /// Scatters of rows in order: an invocation goes through the rows that are for its elements.
     Ordered,
     /// Reductions of columns alone, with as many elements side by side as a multiple of 4.
@@ -75,6 +81,9 @@ impl Space {
             return Space::Ordered;
         }
         if heroes.is_empty() {
+            if computation.instructions.values().any(is_long) {
+                return Space::Long;
+            }
             let gathers = computation.instructions.values().any(|it| matches!(it.op, Op::Gather { .. }));
             return if gathers { Space::Gathered } else { Space::Straight };
         }
@@ -94,9 +103,18 @@ impl Space {
     }
 }
 
+/// Whether an instruction is a function of complex numbers that is no arithmetic.
+fn is_long(instruction: &Instruction) -> bool {
+    let arrays = instruction.shape.leaves().into_iter().filter_map(|leaf| leaf.as_array());
+    let is_complex = arrays.into_iter().any(|array| array.element_type.is_complex());
+    is_complex
+        && matches!(instruction.op, Op::Unary(_) | Op::Binary(_))
+        && operation_cost(&instruction.op) >= LONG_UNITS
+}
+
 impl Tiling {
     /// The launch of a loop over `elements` elements of results of these forms: 256 invocations a workgroup from 2^16 elements on and 64
-    /// before, or as many as the target allows. One element each; on GPUs 4 from 2^18 words on, in a fusion without heroes, of transpositions that keep them side by side, and of windows; on software devices as many as lie in 4 words from 64 words on, and in 8 from
+    /// before, or as many as the target allows. One element each; on GPUs 4 from 2^18 words on, in a fusion without heroes, of transpositions that keep them side by side, and of windows; one of functions of complex numbers; on software devices as many as lie in 4 words from 64 words on, and in 8 from
     /// 2^20 on, or 16 where elements are gathered, in a fusion without heroes; 4 of columns that are reduced and of scatters of rows in order, which are read as vectors, and of windows, whose neighbors share elements, on GPUs from 2^18 on: other loops share out what starting costs by themselves, and transpositions take up to
     /// three times as long on llvmpipe with elements a launch apart. Words are counted in the result that packs the fewest elements into one. Where a result is
     /// packed, on every device at least 4, and as many as fill a word, so that an invocation writes whole words: from 64 elements on in a fusion without heroes, else

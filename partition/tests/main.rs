@@ -20,6 +20,7 @@ mod scans;
 mod semigroups;
 mod target;
 mod thin_dots;
+mod tiling;
 mod traffic;
 mod transposed;
 mod uncompiled;

@@ -161,6 +161,10 @@ fn invocations_follow_the_formulae() {
     // Columns: 32 side by side; fewer share 128 invocations.
     assert_eq!(of("4096,4096", "0", "4096"), (1024, [1, 32, 32], 1));
     assert_eq!(of("7,4096,6", "1", "7,6"), (126, [1, 21, 6], 1));
+    // Each invocation folds 8 elements of a column at least, as long as 8 share it.
+    assert_eq!(of("128,4096", "0", "4096"), (512, [1, 16, 32], 1));
+    assert_eq!(of("64,4096", "0", "4096"), (256, [1, 8, 32], 1));
+    assert_eq!(of("33,4096", "0", "4096"), (256, [1, 8, 32], 1));
     let floor = reduced(&sum_of("4096,4096", "0", "4096"), &Target::default()).unwrap();
     assert_eq!((floor.threads(), floor.along), (256, 8));
     // Dimensions apart from each other are one, and vectors stay within a stretch.

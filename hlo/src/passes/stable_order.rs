@@ -11,8 +11,12 @@ use crate::ir::{
 /// Bits of a number by which one pass sorts, at most.
 const DIGIT: u32 = 4;
 
-/// Numbers of a block, each of which is told how many before it in the block have the same digit. Counts of 8 bits hold that.
+/// Numbers of a block, each of which is told how many before it in the block have the same digit. Counts of 8 bits hold that. Blocks that fill rows are at least of so many.
 const BLOCK: i64 = 248;
+const LEAST_BLOCK: i64 = 64;
+
+/// Numbers that are read as vectors.
+const VECTORS: usize = 8;
 
 /// Counts that a word holds.
 const COUNTS: i64 = 4;
@@ -123,6 +127,12 @@ pub(super) fn by_digits(
     })
 }
 
+/// The numbers of a block of rows of so many: as many as divide them, whole vectors, where there is such a number, so that no block has to be filled up and tested for that.
+fn block(length: i64) -> i64 {
+    let whole = (LEAST_BLOCK..=BLOCK).rev().step_by(VECTORS).find(|block| length % block == 0);
+    whole.unwrap_or(BLOCK).min(length)
+}
+
 /// The regions of reductions and scatters.
 struct Regions {
     /// The sums of so many words, less one.
@@ -158,7 +168,7 @@ impl Pass {
     /// Where in a line of all rows numbers with these digits go: `s32[count * length]`.
     fn places(&self, build: &mut dyn Build, digits: InstrId) -> InstrId {
         let Rows { count, length } = self.rows;
-        let block = BLOCK.min(length);
+        let block = block(length);
         let blocks = (length + block - 1) / block;
         let padded = blocks * block;
         let values = 1i64 << self.digit;

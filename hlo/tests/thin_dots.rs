@@ -78,7 +78,7 @@ fn random(numbers: &mut Numbers, ty: &str, is_thin: bool) -> (String, Vec<Litera
 /// Of whole numbers, whose sums are exact in any order.
 #[test]
 fn all_forms_compute_the_dot() {
-    let mut counts = [0; 2];
+    let mut counts = [0; 3];
     for seed in 0..cases(200) {
         let mut numbers = Numbers(seed);
         let ty = ["f32", "s32"][numbers.below(2)];
@@ -86,7 +86,7 @@ fn all_forms_compute_the_dot() {
         let (text, operands) = random(&mut numbers, ty, is_thin);
         let module = parse(&text).unwrap_or_else(|findings| panic!("{findings}\n{text}"));
         let expected = evaluate(&module, &operands).unwrap_or_else(|findings| panic!("{findings}\n{text}"));
-        for (number, form) in [DotForm::Reduced, DotForm::Split(2)].into_iter().enumerate() {
+        for (number, form) in [DotForm::Reduced, DotForm::Split(2), DotForm::Split(3)].into_iter().enumerate() {
             let thin = thin_dots(&module, &|_, _| Some(form));
             counts[number] += thin.changes.len();
             verify(&thin.module).unwrap_or_else(|findings| panic!("{findings}\n{}", print(&thin.module)));
@@ -112,5 +112,8 @@ fn sums_of_narrow_floats_are_wide() {
         text.replace("bf16[64] parameter", "bf16[64,2] parameter").replace("ROOT d = bf16[4]", "ROOT d = bf16[4,2]");
     let module = parse(&of_matrices).unwrap();
     assert!(thin_dots(&module, &|_, _| Some(DotForm::Reduced)).changes.is_empty());
-    assert!(thin_dots(&module, &|_, _| Some(DotForm::Split(7))).changes.is_empty());
+    assert!(thin_dots(&module, &|_, _| Some(DotForm::Split(64 + 1))).changes.is_empty());
+    // What no number of stretches divides is filled up.
+    let filled = thin_dots(&module, &|_, _| Some(DotForm::Split(7)));
+    assert!(print(&filled.module).contains("pad("), "{}", print(&filled.module));
 }

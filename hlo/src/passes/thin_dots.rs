@@ -4,7 +4,8 @@ use super::build::{Build, Callee};
 use super::pass::Rewritten;
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use crate::ir::{
-    ArrayShape, BinaryOp, Computation, ElementType, FloatFormat, InstrId, Instruction, Module, Op, Scalar, Shape,
+    ArrayShape, BinaryOp, Computation, ElementType, FloatFormat, InstrId, Instruction, Module, Op, PadDimension,
+    Scalar, Shape,
 };
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 pub enum DotForm {
     /// Products of a matrix and a vector that is broadcast, reduced: of a dot one operand of which has no free dimension with more than one index.
     Reduced,
-    /// Sums of so many stretches of the products each, side by side, and then the sums of these in their order (split-K). The number divides the extent of a contracting dimension.
+    /// Sums of so many stretches of the products each, side by side, and then the sums of these in their order (split-K). Where the number divides the extent of no contracting dimension, zeros fill one up.
     Split(i64),
 }
 
@@ -140,22 +141,26 @@ fn split(rebuild: &mut Rebuild<'_>, candidate: &Instruction, parts: i64) -> Opti
     let result = candidate.shape.as_array().filter(|array| array.dynamic.is_empty())?.clone();
     let Op::Dot { operand_precision, algorithm, .. } = &candidate.op else { return None };
     let [left, right] = sides(rebuild, candidate)?;
-    let is_divided = |dimension: &i64| {
-        let extent = left.extents[*dimension as usize];
-        parts > 1 && extent > 0 && extent % parts == 0
-    };
+    let extent = |dimension: &i64| left.extents[*dimension as usize];
+    let is_divided = |dimension: &i64| extent(dimension) > 0 && extent(dimension) % parts == 0;
     let zero = zero(result.element_type)?;
-    let chosen = left.contracting.iter().position(is_divided)?;
+    let mut places = 0..left.contracting.len();
+    let chosen = left.contracting.iter().position(is_divided);
+    let chosen = chosen.or_else(|| places.find(|place| extent(&left.contracting[*place]) > parts))?;
+    if parts <= 1 {
+        return None;
+    }
     // An operand with the dimension cut in two, the first of which is one of the batch.
     let mut cut = |side: &Side<'_>| {
         let at = side.contracting[chosen];
-        let mut extents = side.extents.clone();
+        let value = filled_up(rebuild, side, at as usize, parts);
+        let mut extents = rebuild.array(value).extents.clone();
         extents[at as usize] /= parts;
         extents.insert(at as usize, parts);
         let moved = |dimension: &i64| dimension + i64::from(*dimension >= at);
         let batch: Vec<i64> = [at].into_iter().chain(side.batch.iter().map(moved)).collect();
         let contracting: Vec<i64> = side.contracting.iter().map(moved).collect();
-        (rebuild.reshaped(side.value, extents), batch, contracting)
+        (rebuild.reshaped(value, extents), batch, contracting)
     };
     let (lhs, lhs_batch_dims, lhs_contracting_dims) = cut(&left);
     let (rhs, rhs_batch_dims, rhs_contracting_dims) = cut(&right);
@@ -172,4 +177,19 @@ fn split(rebuild: &mut Rebuild<'_>, candidate: &Instruction, parts: i64) -> Opti
     let sums = summed(rebuild, partial, zero, &[0]);
     let sums = rebuild.converted(sums, result.element_type);
     Some(("a dot with few results is the sum of dots over stretches", Rewrite::Value(sums)))
+}
+
+/// An operand with zeros behind what it has along a dimension, so that a number divides its extent.
+fn filled_up(rebuild: &mut Rebuild<'_>, side: &Side<'_>, at: usize, parts: i64) -> InstrId {
+    let lacking = side.extents[at].wrapping_neg().rem_euclid(parts);
+    if lacking == 0 {
+        return side.value;
+    }
+    let ty = rebuild.element_type(side.value);
+    let mut padding = vec![PadDimension::default(); side.extents.len()];
+    padding[at].high = lacking;
+    let mut extents = side.extents.clone();
+    extents[at] += lacking;
+    let zero = rebuild.scalar(Scalar::from_bits(0, ty));
+    rebuild.add(Shape::array(ty, extents), Op::Pad { padding }, vec![side.value, zero])
 }

@@ -50,12 +50,12 @@ fn form(computation: &Computation, dot: InstrId, target: &Target) -> Option<DotF
     let invocations = groups.saturating_mul(product.invocations());
     let lanes = i64::from(target.hardware.cores) * i64::from(target.hardware.lanes_per_core);
     let lhs = computation.instructions[*instruction.operands.first()?].shape.as_array()?;
-    let divides = |parts: i64| lhs_contracting_dims.iter().any(|at| lhs.extents[*at as usize] % parts == 0);
+    let longest = lhs_contracting_dims.iter().map(|at| lhs.extents[*at as usize]).max()?;
     let mut parts = 1;
     while 2 * parts <= MOST_STRETCHES
         && depth / (2 * parts) >= STRETCH
         && invocations.saturating_mul(parts) < INVOCATIONS * lanes
-        && divides(2 * parts)
+        && 2 * parts < longest
     {
         parts *= 2;
     }

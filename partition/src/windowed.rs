@@ -275,7 +275,7 @@ impl Windowed {
         let (bytes, cache) = (self.bytes(), i64::from(target.hardware.l1_bytes_per_core));
         if bytes.saturating_mul(CACHED) <= cache {
             return Err(format!(
-                "the windows of a workgroup cover {bytes} bytes, which a core's cache of {cache} holds"
+                "the windows of a workgroup cover {bytes} bytes, of which a core's cache of {cache} holds {CACHED} times as many"
             ));
         }
         Ok(())

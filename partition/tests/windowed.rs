@@ -114,7 +114,10 @@ fn other_windows_are_loops_and_say_why() {
     let (_, _, why) = plan("f32", "100,200", "98,198", "size=3x3", &software);
     assert_eq!(why, "w: in software an invocation shares what its windows have in common in registers");
     let (_, _, why) = plan("f32", "100,200", "98,198", "size=3x3", &Target::default());
-    assert_eq!(why, "w: the windows of a workgroup cover 1360 bytes, which a core's cache of 65536 holds");
+    assert_eq!(
+        why,
+        "w: the windows of a workgroup cover 1360 bytes, of which a core's cache of 65536 holds 4 times as many"
+    );
     let faulty = Target::default().with(|target| target.faults.barriers = true);
     let (_, _, why) = plan("f32", "100,200", "98,198", "size=3x3", &faulty);
     assert_eq!(why, "w: barriers do not work on the target");

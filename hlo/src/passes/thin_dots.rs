@@ -140,16 +140,14 @@ fn reduced(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
 fn split(rebuild: &mut Rebuild<'_>, candidate: &Instruction, parts: i64) -> Option<Rule> {
     let result = candidate.shape.as_array().filter(|array| array.dynamic.is_empty())?.clone();
     let Op::Dot { operand_precision, algorithm, .. } = &candidate.op else { return None };
-    let [left, right] = sides(rebuild, candidate)?;
-    let extent = |dimension: &i64| left.extents[*dimension as usize];
-    let is_divided = |dimension: &i64| extent(dimension) > 0 && extent(dimension) % parts == 0;
-    let zero = zero(result.element_type)?;
-    let mut places = 0..left.contracting.len();
-    let chosen = left.contracting.iter().position(is_divided);
-    let chosen = chosen.or_else(|| places.find(|place| extent(&left.contracting[*place]) > parts))?;
     if parts <= 1 {
         return None;
     }
+    let [left, right] = sides(rebuild, candidate)?;
+    let zero = zero(result.element_type)?;
+    let extents: Vec<i64> = left.contracting.iter().map(|dimension| left.extents[*dimension as usize]).collect();
+    let divided = extents.iter().position(|extent| *extent > 0 && extent % parts == 0);
+    let chosen = divided.or_else(|| extents.iter().position(|extent| *extent > parts))?;
     // An operand with the dimension cut in two, the first of which is one of the batch.
     let mut cut = |side: &Side<'_>| {
         let at = side.contracting[chosen];

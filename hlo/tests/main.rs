@@ -19,6 +19,10 @@ mod expansions_exact;
 mod factorizations;
 mod flatten;
 mod fourier;
+mod fuzz_replay;
+#[path = "../fuzz/src/lib.rs"]
+#[allow(unreachable_pub, reason = "it is a crate of its own, too")]
+mod fuzzed;
 mod linear_algebra;
 mod literals;
 mod maps;

@@ -3,22 +3,27 @@
 use crate::support::compile;
 use crate::support::{device, module};
 use std::fmt::Write;
-use std::sync::LazyLock;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Complex, Data, ElementType, FloatFormat, Literal, Module, Scalar};
 use weft_hlo::random::Rng;
 use weft_partition::Form;
 use weft_runtime::{Device, Executable};
 
-static DEVICE: LazyLock<Device> = LazyLock::new(device);
+/// The device of a test: drivers in software compile for one device after the other, and some take long to open one.
+fn own() -> &'static Device {
+    thread_local! {
+        static DEVICE: &'static Device = Box::leak(Box::new(device()));
+    }
+    DEVICE.with(|device| *device)
+}
 
 fn run(module: &Module, inputs: &[Literal]) -> Literal {
     run_all(module, inputs).swap_remove(0)
 }
 
 fn run_all(module: &Module, inputs: &[Literal]) -> Vec<Literal> {
-    let program = compile(module, DEVICE.target()).unwrap_or_else(|error| panic!("{error}"));
-    let executable = Executable::new(&DEVICE, program).unwrap_or_else(|error| panic!("{error}"));
+    let program = compile(module, own().target()).unwrap_or_else(|error| panic!("{error}"));
+    let executable = Executable::new(own(), program).unwrap_or_else(|error| panic!("{error}"));
     executable.run(inputs).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -272,7 +277,7 @@ fn reductions_of_all_types_keep_exact_values() {
             let data = unchanging(op, ty, extents.iter().product(), &mut rng);
             let init = unchanging(op, ty, 1, &mut rng);
             let inputs = [Literal::array(extents, data), Literal::array([], init)];
-            let program = match compile(&module, DEVICE.target()) {
+            let program = match compile(&module, own().target()) {
                 Ok(program) => program,
                 Err(error) => {
                     let is_missing = error.to_string().contains("needs features that the target does not have");
@@ -280,7 +285,7 @@ fn reductions_of_all_types_keep_exact_values() {
                     continue;
                 }
             };
-            let executable = Executable::new(&DEVICE, program).unwrap_or_else(|error| panic!("{error}"));
+            let executable = Executable::new(own(), program).unwrap_or_else(|error| panic!("{error}"));
             let found = executable.run(&inputs).unwrap_or_else(|error| panic!("{error}")).swap_remove(0);
             let expected = evaluate(&module, &inputs).unwrap_or_else(|found| panic!("{found}")).swap_remove(0);
             if expected.data != found.data {

@@ -1,6 +1,6 @@
 //! The checks of the fuzz targets, which panic where a text breaks a promise of `weft-hlo`.
 //!
-//! `fuzz_targets/` runs them under libFuzzer (`./run TARGET SECONDS`), `tests/replay.rs` over everything in `corpus/`.
+//! `fuzz_targets/` runs them under libFuzzer (`./run TARGET SECONDS`), and `weft-hlo`'s own tests over everything in `corpus/`.
 
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::shape::function::{

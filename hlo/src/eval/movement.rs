@@ -54,7 +54,10 @@ impl<'a> Walk<'a> {
     /// The position, and a step to the next index.
     pub(super) fn step(&mut self) -> usize {
         let here = self.position;
-        for dimension in (0..self.extents.len()).rev() {
+        let mut dimension = self.extents.len();
+        // Iterators are calls in builds that are not optimized much, and every element of the evaluator comes by here.
+        while dimension > 0 {
+            dimension -= 1;
             self.index[dimension] += 1;
             self.position += self.strides[dimension];
             if self.index[dimension] < self.extents[dimension] {

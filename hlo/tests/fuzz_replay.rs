@@ -1,8 +1,8 @@
-//! Replays the corpus of every fuzz target, and the texts that `weft-hlo` has in its own tests.
+//! Replays the corpus of every fuzz target.
 
+use crate::fuzzed::CHECKS;
 use std::fs;
 use std::path::{Path, PathBuf};
-use weft_hlo_fuzz::CHECKS;
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
@@ -20,7 +20,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn every_input_passes_every_check() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let inputs = files(&root.join("corpus"));
+    let inputs = files(&root.join("fuzz/corpus"));
     assert!(!inputs.is_empty(), "there is no corpus");
     for input in inputs {
         let data = fs::read(&input).expect("a file that was just listed");

@@ -8,6 +8,7 @@ mod corpus;
 mod count;
 mod estimate;
 mod fuse;
+mod gathered;
 mod grouping;
 mod joined;
 mod merge;

@@ -222,6 +222,18 @@ fn other_windows_stay_as_they_are() {
     }
 }
 
+/// An invocation of a device in software goes through a line alone rather than that each of its elements folds those before it.
+#[test]
+fn a_line_is_scanned_in_software_though_it_is_alone() {
+    for (extents, rounds) in [([512], 0), ([64], 64 * 64)] {
+        let along = Along::scan(&extents, 0, false, true, 0, 0);
+        let inputs =
+            [Literal::array(extents, (0..extents[0] as i32).collect::<Vec<_>>()), Literal::scalar(Scalar::S32(3))];
+        let fused = checked(&integers("add", &extents, &along), &inputs, &targets()[1]);
+        assert_eq!((most_rounds(&fused), reasons(&fused)), (rounds, Vec::new()));
+    }
+}
+
 /// What is scanned, and what is computed of it, is computed in the kernel of the scan. Of 65,536 elements blocks are folded, what they come to is scanned, and then they are.
 #[test]
 fn what_is_scanned_is_computed_where_it_is_read() {

@@ -3,7 +3,7 @@
 mod program;
 mod reads;
 
-pub(crate) use reads::OperandReads;
+pub(crate) use reads::{OperandReads, gathered_nanoseconds};
 
 use crate::form::Form;
 use crate::loop_plan::operations;

@@ -196,19 +196,9 @@ fn of_operand(array: &ArrayShape, uses: &[Use<'_>], plan: &FusionPlan, target: &
         first *= SOFTWARE_TILED;
     }
     let again = (read - touched).max(0.0) * element_bytes;
-    let memory = hardware.dram_bytes_per_second as f64;
-    let second = memory * f64::from(hardware.l2_speed_percent) / 100.0;
-    let nearest = second * f64::from(hardware.l1_speed_percent) / 100.0;
     let windows = uses.iter().map(|one| one.map.map_or(1.0, |map| in_windows(map, &array.extents)));
     let in_use = windows.fold(0.0, f64::max) * touched * element_bytes;
-    let [of_core, of_all] = held(in_use, uses, plan, target);
-    let speed = if of_core <= f64::from(hardware.l1_bytes_per_core) {
-        nearest
-    } else if of_all <= hardware.l2_bytes as f64 {
-        second
-    } else {
-        memory
-    };
+    let speed = speed_of_level(held(in_use, uses, plan, target), target);
     let is_gathered = |one: &&Use<'_>| one.map.is_some_and(|map| !map.runtime().is_empty());
     let gathered = uses.iter().filter(is_gathered).map(|one| one.times).sum();
     OperandReads { first, again, again_nanoseconds: 1e9 * again / speed, gathered }
@@ -241,6 +231,27 @@ fn touched(array: &ArrayShape, uses: &[Use<'_>]) -> Option<f64> {
         all += found.union.used.greatest() as f64;
     }
     Some(all)
+}
+
+/// Nanoseconds for so many reads of an array of so many bytes at places that values tell: of each a transaction is paid, with the cache that holds the array, or else with memory.
+pub(crate) fn gathered_nanoseconds(bytes: f64, reads: f64, target: &Target) -> f64 {
+    let hardware = &target.hardware;
+    let moved = reads * f64::from(hardware.dram_transaction_bytes);
+    1e9 * moved / speed_of_level([bytes, bytes], target)
+}
+
+/// Bytes per second of the nearest level that holds so many bytes, of those in use in a core and in all of them.
+fn speed_of_level([of_core, of_all]: [f64; 2], target: &Target) -> f64 {
+    let hardware = &target.hardware;
+    let memory = hardware.dram_bytes_per_second as f64;
+    let second = memory * f64::from(hardware.l2_speed_percent) / 100.0;
+    if of_core <= f64::from(hardware.l1_bytes_per_core) {
+        second * f64::from(hardware.l1_speed_percent) / 100.0
+    } else if of_all <= hardware.l2_bytes as f64 {
+        second
+    } else {
+        memory
+    }
 }
 
 /// How many times as many bytes as are used are fetched.

@@ -1,9 +1,11 @@
 //! The walk from users to producers that decides what is a kernel.
 
-use super::candidate::{Candidate, Comparison, Move};
+mod times;
+
+use super::candidate::{Candidate, Move};
 use super::given::name_in;
 use super::group::Group;
-use super::leaves::{Leaves, bytes_of};
+use super::leaves::Leaves;
 use super::ordered_kernels;
 use super::prologues::Prologues;
 use super::{Decision, Grouping, Verdict, results, scans};
@@ -11,8 +13,7 @@ use crate::access::{
     Access, Counted, MAX_DEPTH, element_count, identity, is_bitcast, is_loop, operand_access, reads_at_values,
 };
 use crate::contraction::branches;
-use crate::cost::{Budget, operation_cost, weight};
-use crate::estimate::compute_nanoseconds;
+use crate::cost::{Budget, operation_cost};
 use crate::legal::{Support, is_control_flow, supports};
 use crate::plan::{FunctionId, Placement, leaf_extents, place, roots};
 use crate::scan::Scan;
@@ -150,6 +151,8 @@ struct Offer {
     home: Counted,
     inputs: BTreeSet<InstrId>,
     evaluations: f64,
+    /// Whether it would be computed more often than it has elements, where values of the program say.
+    is_gathered_again: bool,
 }
 
 impl Walk<'_> {
@@ -306,6 +309,7 @@ impl Walk<'_> {
         let mut spared = elements;
         let mut offers = Vec::new();
         for (kernel, accesses) in accesses {
+            let is_gathered = accesses.iter().any(|counted| !counted.access.map.runtime().is_empty());
             let home = match place(self.entry, id, &accesses, false) {
                 Placement::Own { .. } if self.scans[id.index()].is_some() => accesses[0].clone(),
                 Placement::Join(home) => home,
@@ -367,7 +371,8 @@ impl Walk<'_> {
                 );
                 return Ok(Err(reason));
             }
-            offers.push(Offer { kernel, home, inputs, evaluations });
+            let is_gathered_again = is_gathered && home.evaluations > elements;
+            offers.push(Offer { kernel, home, inputs, evaluations, is_gathered_again });
         }
         Ok(Ok(offers))
     }
@@ -381,92 +386,6 @@ impl Walk<'_> {
             "it branches, in the code for each element of the tiles of {}",
             self.entry.instructions[*sum].name
         ))
-    }
-
-    /// What an instruction and the kernels that read it take if it is a kernel, and if they compute it: in nanoseconds, as far as it makes a difference.
-    fn compared(&self, id: InstrId, offers: &[Offer]) -> Comparison {
-        let hardware = &self.target.hardware;
-        let instruction = &self.entry.instructions[id];
-        let elements = element_count(&instruction.shape);
-        let read = |leaf: &InstrId, elements: f64| bytes_of(&self.entry.instructions[*leaf].shape, elements);
-        let leaves = self.leaves.of(id);
-        let once: f64 = leaves.iter().map(|leaf| read(leaf, elements)).sum();
-        let own: f64 = offers.iter().map(|offer| bytes_of(&instruction.shape, offer.home.evaluations)).sum();
-        let before = bytes_of(&instruction.shape, elements) + once + own;
-        let mut after = 0.0;
-        for offer in offers {
-            let kernel = &self.kernels[offer.kernel];
-            let known: BTreeSet<InstrId> = match offers.len() {
-                // All that it reads is read there anyway.
-                1 => BTreeSet::new(),
-                _ => {
-                    let others = kernel.inputs.iter().filter(|input| **input != id);
-                    others.flat_map(|input| self.leaves.of(*input).iter().copied().chain([*input])).collect()
-                }
-            };
-            let more = leaves.iter().filter(|leaf| !known.contains(leaf));
-            after += more.map(|leaf| read(leaf, offer.home.evaluations)).sum::<f64>();
-        }
-        let moved = |bytes: f64| 1e9 * bytes / hardware.dram_bytes_per_second as f64;
-        let evaluations: f64 = offers.iter().map(|offer| offer.home.evaluations).sum();
-        if self.is_again_for_products(id, offers) {
-            // What it is computed of would be computed again with it.
-            let computed = |times: f64| compute_nanoseconds(self.prologues.units(id) * times, self.target);
-            let launch = f64::from(hardware.launch_nanoseconds);
-            return Comparison {
-                before: launch + moved(before) + computed(elements),
-                after: moved(after) + computed(evaluations),
-            };
-        }
-        let units = operation_cost(&instruction.op) * weight(instruction);
-        let computed = |times: f64| 1e9 * units * times / hardware.flops_per_second();
-        Comparison {
-            before: f64::from(hardware.launch_nanoseconds) + moved(before) + computed(elements),
-            after: moved(after) + computed(evaluations),
-        }
-    }
-
-    /// Why what several kernels read should be a kernel, where that takes less time than if they computed it.
-    fn refused_for_time(&self, id: InstrId, offers: &[Offer], compared: Comparison) -> Option<String> {
-        let is_again = self.is_again_for_products(id, offers);
-        let is_longer = (offers.len() > 1 || is_again) && compared.saved() < 0.0;
-        is_longer.then(|| {
-            let (count, Comparison { before, after }) = (offers.len(), compared);
-            let who = match count {
-                1 => "sums of products would compute it again and again".to_owned(),
-                _ => format!("{count} kernels would compute it"),
-            };
-            format!("{who}, in {after:.0} ns; as a kernel of its own it takes {before:.0} ns")
-        })
-    }
-
-    /// Whether sums of products would compute an instruction for more than one of their tiles, if that is any work.
-    fn is_again_for_products(&self, id: InstrId, offers: &[Offer]) -> bool {
-        let instruction = &self.entry.instructions[id];
-        let elements = element_count(&instruction.shape);
-        let is_again = |offer: &Offer| {
-            self.prologues.is_of_tiles(id, self.kernels[offer.kernel].root) && offer.home.evaluations > elements
-        };
-        operation_cost(&instruction.op) > 0.0 && offers.iter().any(is_again)
-    }
-
-    /// Remembers what was decided about fusing an instruction into the kernels that read it.
-    fn consider(&mut self, id: InstrId, offers: &[Offer], compared: Comparison, refusal: Option<String>) {
-        let users = offers.iter().map(|offer| self.kernels[offer.kernel].root);
-        let kernels = [id].into_iter().chain(users).map(|id| name_in(self.module, self.program, id)).collect();
-        let is_taken = refusal.is_none();
-        let saves = || match offers.is_empty() {
-            true => "none of its elements is needed".to_owned(),
-            false => format!("it saves {:.0} ns", compared.saved()),
-        };
-        let reason = refusal.unwrap_or_else(saves);
-        self.candidates.push(Candidate {
-            kind: Move::IntoUsers,
-            kernels,
-            nanoseconds: Some(compared),
-            is_taken,
-            reason,
-        });
     }
 
     /// Whether a scan may be computed where it is read: in one kernel, at the elements that this computes, each once.

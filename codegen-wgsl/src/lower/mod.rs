@@ -175,7 +175,7 @@ impl Lowering {
         match self {
             Lowering::Inlined => inline(kernel).map_err(too_large),
             Lowering::Split => {
-                split_accumulators(kernel).and_then(|kernel| chains::shorten_chains(&kernel)).map_err(too_large)
+                split_accumulators(kernel, target).and_then(|kernel| chains::shorten_chains(&kernel)).map_err(too_large)
             }
             Lowering::Typed => typed(kernel).and_then(|kernel| with_f64(kernel, target)),
             Lowering::Legal => Ok(legalize(kernel, target)),

@@ -65,6 +65,8 @@ pub(crate) fn write(kernel: &Kernel, writes: &mut Writes, place: (usize, i64), e
 struct Machine<'k> {
     kernel: &'k Kernel,
     writes: Writes,
+    /// What the registers of the invocation hold.
+    registers: Writes,
 }
 
 impl Machine<'_> {
@@ -140,7 +142,13 @@ impl Machine<'_> {
                 Statement::Store { memory, indices, .. } => {
                     let position = self.position(*memory, indices, &scope);
                     for (position, element) in (position..).zip(&operands[0]) {
-                        write(self.kernel, &mut self.writes, (memory.index(), position), *element);
+                        let place = (memory.index(), position);
+                        match self.kernel.memories[*memory].space {
+                            Space::Thread => {
+                                self.registers.insert(place, *element);
+                            }
+                            _ => write(self.kernel, &mut self.writes, place, *element),
+                        }
                     }
                     (Vec::new(), Vec::new())
                 }
@@ -182,7 +190,11 @@ impl Machine<'_> {
             ScalarOp::Lane { lane, .. } => vec![operands[0][*lane as usize]],
             ScalarOp::Extract { memory, indices } => {
                 let first = self.position(*memory, indices, scope);
-                (first..first + i64::from(lanes)).map(|position| symbol((memory, position))).collect()
+                let read = |position: i64| match self.kernel.memories[*memory].space {
+                    Space::Thread => self.registers[&(memory.index(), position)],
+                    _ => symbol((memory, position)),
+                };
+                (first..first + i64::from(lanes)).map(read).collect()
             }
             _ => {
                 let operands: Vec<Lanes> = operands.iter().map(|operand| in_lanes(operand, lanes)).collect();
@@ -234,7 +246,7 @@ fn all(operands: &[Operand], values: &[Lanes]) -> Vec<Lanes> {
 
 /// What one invocation writes.
 pub(crate) fn invocation(kernel: &Kernel, number: i64) -> Writes {
-    let mut machine = Machine { kernel, writes: Writes::new() };
+    let mut machine = Machine { kernel, writes: Writes::new(), registers: Writes::new() };
     // The coordinates of the workgroup, the first of which varies fastest, and the thread.
     let thread = kernel.entry.extents.len() - 1;
     let mut rest = number / kernel.threads();

@@ -7,7 +7,7 @@ use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Computation, Data, ElementType, Instruction, Literal, Module, Opcode};
 use weft_hlo::random::{self, Numbers, Options};
 use weft_hlo::text::print;
-use weft_partition::Target;
+use weft_partition::{DeviceKind, Target};
 use weft_runtime::{Device, Executable, Program};
 
 /// One device for all tests: some drivers take long to open one.
@@ -199,6 +199,42 @@ fn unique_updates_are_stored_in_place() {
         let module = BOX.module("s8", "add", "");
         assert_eq!(updated(&check(&module, &BOX.inputs(&module, seed, false))), 1);
     }
+}
+
+/// Updates of single elements are read four at a time, with the places that they go to, in rounds of one launch and more; what is left over of four is read alone.
+#[test]
+fn points_are_read_several_at_a_time() {
+    let line = |count: &'static [i64; 2]| Scatter {
+        operand: &[4000],
+        indices: count,
+        updates: &count[..1],
+        numbers: "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
+    };
+    let pairs = Scatter {
+        operand: &[300, 2100],
+        indices: &[1024, 2],
+        updates: &[1024],
+        numbers: "update_window_dims={}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1",
+    };
+    let cases = [
+        (line(&[4096, 1]), "f32", "set", true),
+        (line(&[4096, 1]), "s32", "subtract", true),
+        (line(&[4095, 1]), "f32", "subtract", false),
+        (line(&[1024, 1]), "u64", "add", true),
+        (pairs, "f32", "add", true),
+    ];
+    for (scatter, ty, region, are_several) in cases {
+        let module = scatter.module(ty, region, "unique_indices=true, ");
+        let program = check(&module, &scatter.inputs(&module, 6, true));
+        assert_eq!(updated(&program), 1, "{ty} {region}: {program}");
+        let is_software = DEVICE.target().kind == DeviceKind::Software;
+        let reads_vectors = program.shaders().iter().any(|shader| shader.source.contains("let rt3 = "));
+        assert_eq!(reads_vectors, are_several && is_software, "{ty} {region}: {program}");
+    }
+    let many = line(&[1 << 18, 1]);
+    let module = many.module("f32", "set", "unique_indices=true, ");
+    let program = check_for(&Target::default(), &module, &many.inputs(&module, 7, true));
+    assert!(program.shaders().iter().any(|shader| shader.source.contains("let rt3 = ")), "{program}");
 }
 
 #[test]

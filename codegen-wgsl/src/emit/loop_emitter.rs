@@ -115,16 +115,17 @@ pub(crate) fn emit_loop(
     let combiner = scattered
         .and_then(|scattered| Regions::new(fused, computation, plan.functions().len()).function(scattered.region));
     let make = |division: Division| {
+        let mut memories = memories.clone();
         let launched = if let Some(region) = combiner {
-            let place = (region, division);
-            scatter_entry(computation, plan, (&parameters, first_result), &functions, place, target)
+            let (place, room) = ((region, division), (&mut memories, &mut names.clone()));
+            scatter_entry(computation, plan, (&parameters, first_result), &functions, place, room, target)
         } else if plan.updates().is_empty() {
             entry(computation, plan, first_result, &functions, division, target)
         } else {
             update_entry(computation, plan, (&parameters, first_result), &functions, division, target)
         };
         let Launched { entry, windows } = launched?;
-        let (name, memories, functions) = (fusion.name.clone(), memories.clone(), functions.clone());
+        let (name, functions) = (fusion.name.clone(), functions.clone());
         Ok(Kernel { name, memories, functions, entry, windows, lanes: 1 })
     };
     let kernel = make(Division::whole(tiling)).and_then(|kernel| with_windows(kernel, tiling, target, make));

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use weft_hlo::eval::{converted, evaluate};
 use weft_hlo::ir::{Data, Literal, Module, Op, Shape};
+use weft_hlo::random::Rng;
 use weft_hlo::text::parse;
 use weft_partition::{Emitter, Fused, Move, Target, Verdict, fuse};
 
@@ -168,6 +169,44 @@ fn what_is_needed_in_between_keeps_kernels_apart() {
         q = f32[64,64] subtract(x, w)\nROOT r = (f32[64,64], f32[64,64]) tuple(p, q)";
     let apart = fused(body, &desktop());
     assert_eq!(kernels(&apart), 3, "{:#?}", apart.decisions);
+}
+
+/// Chains of windows and sums that read the same two values: kernels of several results have some before values that others of them are computed of, so that where instructions stand does not tell
+/// which kernels need each other.
+#[test]
+fn kernels_that_become_one_do_not_come_to_need_themselves() {
+    let software = Target::preset("software").unwrap();
+    let mut of_several = 0;
+    for seed in 0..100 {
+        let (mut rng, mut body) = (Rng::new(seed), String::from("zero = f32[] constant(0)\n"));
+        body += "p0 = f32[8,8] parameter(0)\np1 = f32[8,8] parameter(1)\n";
+        let mut ends: Vec<String> = (0..3).map(|_| format!("p{}", rng.below(2))).collect();
+        let mut results = Vec::new();
+        for number in 0..8 + rng.below(24) {
+            let chain = rng.below(3);
+            let (end, result) = (&ends[chain], format!("x{number}"));
+            match rng.below(2) {
+                0 => writeln!(
+                    body,
+                    "{result} = f32[8,8] reduce-window({end}, zero), window={{size=3x3 pad=1_1x1_1}}, to_apply=sum"
+                ),
+                _ => {
+                    results.push(result.clone());
+                    writeln!(body, "{result} = f32[8,8] add({end}, p{})", rng.below(2))
+                }
+            }
+            .unwrap();
+            ends[chain] = result;
+        }
+        results.append(&mut ends);
+        let types = vec!["f32[8,8]"; results.len()].join(", ");
+        write!(body, "ROOT r = ({types}) tuple({})", results.join(", ")).unwrap();
+        for target in [&desktop(), &software] {
+            let fused = fused(&body, target);
+            of_several += fused.candidates.iter().filter(|one| one.is_taken && one.kind == Move::Sibling).count();
+        }
+    }
+    assert!(of_several > 100, "{of_several}");
 }
 
 /// A value read in another order would be computed twice.

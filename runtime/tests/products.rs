@@ -1,6 +1,7 @@
 //! Kernels that are shaped around sums of products, by either schedule, against the evaluator.
 
 mod attention;
+mod beside;
 mod matrices;
 mod rows;
 

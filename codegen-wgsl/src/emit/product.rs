@@ -86,6 +86,18 @@ pub(super) fn folding<'r>(
     (functions, Folding { regions, tuples })
 }
 
+/// The indices in an array of other extents of the element that has the same row-major position.
+fn in_shape(indices: Vec<Expr>, from: &[i64], extents: &[i64], known: &Known) -> Result<Vec<Expr>, Error> {
+    if from == extents {
+        return Ok(indices);
+    }
+    let mut position = Expr::constant(0);
+    for (index, extent) in indices.iter().zip(from) {
+        position = position.checked_mul(*extent)?.checked_add(index)?;
+    }
+    Ok(indices_at(&position, extents)?.iter().map(|index| known.simplified(index)).collect())
+}
+
 /// The entry: a workgroup for so many rows and columns of results.
 pub(super) fn product_entry(
     product: &Product,
@@ -468,24 +480,21 @@ impl<'e> Emission<'e> {
             let own = map.results().iter().map(|index| Ok(known.simplified(&at_indices(index, indices)?)));
             own.collect::<Result<Vec<_>, Error>>()
         };
+        let dot = self.computation.instructions[self.factors.dot].shape.as_array();
+        let sums = dot.map_or(&[][..], |dot| &dot.extents);
         let sum = match (&self.factors.results, tail) {
             (None, None) => return self.indices(at, extents, known),
-            (None, Some(_)) => {
-                let dot = self.computation.instructions[self.factors.dot].shape.as_array();
-                self.indices(at, dot.map_or(&[], |dot| &dot.extents), known)?
-            }
+            (None, Some(_)) => self.indices(at, sums, known)?,
             (Some(results), _) => of_map(results, &[self.place.beside.clone(), at[0].clone(), at[1].clone()])?,
         };
-        let own = tail.map_or(Ok(sum.clone()), |tail| of_map(&tail.map, &sum))?;
-        let function = &self.functions[function].extents;
-        if function == extents {
-            return Ok(own);
+        match tail {
+            Some(tail) => {
+                let own = of_map(&tail.map, &sum)?;
+                in_shape(own, &self.functions[function].extents, extents, known)
+            }
+            // It reads none of the sums, or is of their shape.
+            None => in_shape(sum, sums, extents, known),
         }
-        let mut position = Expr::constant(0);
-        for (index, extent) in own.iter().zip(function) {
-            position = position.checked_mul(*extent)?.checked_add(index)?;
-        }
-        Ok(indices_at(&position, extents)?.iter().map(|index| known.simplified(index)).collect())
     }
 
     /// Stores what is computed of one sum of each dot so far, where the last is needed.

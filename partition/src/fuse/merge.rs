@@ -47,6 +47,7 @@ pub(super) fn merge(
 ) -> Result<Vec<Group>, Diagnostics> {
     let source = &module.computations[program];
     let supports = supports(module, source, target);
+    let before = effects::predecessors(module, program);
     let mut merging = Merging {
         module,
         program,
@@ -55,7 +56,8 @@ pub(super) fn merge(
         budget,
         splats: written_in_place(module, source),
         bindings: Bindings::of(module, program, target),
-        before: effects::predecessors(module, program),
+        users: users(source, &before),
+        before,
         read_whole: read_whole(source, &supports),
         folds: (LongReductions::new(module, target), LongScans::new(module, target)),
         home: BTreeMap::new(),
@@ -67,6 +69,10 @@ pub(super) fn merge(
     };
     for group in groups {
         merging.push(group, &supports);
+    }
+    // A kernel of several results may have some before values that others are computed of.
+    for number in 0..merging.states.len() {
+        merging.tell_readers(number);
     }
     merging.run()?;
     merging.attend()?;
@@ -93,6 +99,17 @@ fn read_whole(source: &Computation, supports: &[Support]) -> Vec<bool> {
     read
 }
 
+/// The instructions that read each value, or have side effects just after it.
+fn users(source: &Computation, before: &[Option<InstrId>]) -> Vec<Vec<InstrId>> {
+    let mut users = vec![Vec::new(); source.instructions.len()];
+    for (id, instruction) in source.instructions.iter() {
+        for read in instruction.operands.iter().chain(&before[id.index()]) {
+            users[read.index()].push(id);
+        }
+    }
+    users
+}
+
 /// A kernel as it stands.
 struct State {
     /// `None` once it is part of another.
@@ -109,6 +126,8 @@ struct State {
     reduces: bool,
     /// `None` until somebody asks.
     kernel: Option<Kernel>,
+    /// The last instruction that it computes, or that a kernel computes whose results it needs, by way of others too.
+    latest: Option<InstrId>,
 }
 
 struct Merging<'m> {
@@ -121,6 +140,8 @@ struct Merging<'m> {
     bindings: Bindings<'m>,
     /// What has side effects just before an instruction that has some.
     before: Vec<Option<InstrId>>,
+    /// The instructions that read each value, or have side effects just after it.
+    users: Vec<Vec<InstrId>>,
     read_whole: Vec<bool>,
     folds: (LongReductions<'m>, LongScans<'m>),
     /// The kernel that writes a value, and those that read one.
@@ -160,7 +181,17 @@ impl Merging<'_> {
         let products = count(|op| matches!(op, Op::Dot { .. } | Op::Convolution { .. }));
         let reduces = count(|op| matches!(op, Op::Reduce { .. })) > 0;
         let (space, results) = (self.space(&group), self.results(&group));
-        self.states.push(State { group: Some(group), space, results, is_open, products, reduces, kernel: None });
+        let latest = group.members.last().copied();
+        self.states.push(State {
+            group: Some(group),
+            space,
+            results,
+            is_open,
+            products,
+            reduces,
+            kernel: None,
+            latest,
+        });
     }
 
     /// Elements of the results of a kernel, or of what these are reduced of.
@@ -439,10 +470,12 @@ impl Merging<'_> {
         let all = || parts.iter().map(|part| &self.states[*part]);
         let space = all().map(|state| state.space).fold(0.0, f64::max);
         let (products, reduces) = (all().map(|state| state.products).sum(), all().any(|state| state.reduces));
+        let latest = all().filter_map(|state| state.latest).max();
         let own = &mut self.states[number];
-        (own.space, own.products, own.reduces) = (space, products, reduces);
+        (own.space, own.products, own.reduces, own.latest) = (space, products, reduces, latest);
         self.states[number].results = self.results(&merged);
         self.states[number].group = Some(merged);
         self.states[number].kernel = Some(kernel);
+        self.tell_readers(number);
     }
 }

@@ -6,6 +6,7 @@
 mod angle;
 mod inverse;
 mod power;
+mod quotient;
 mod sum;
 
 use super::code::{Code, real, word};
@@ -133,7 +134,7 @@ impl Code {
         let parts = match op {
             BinaryOp::Add | BinaryOp::Subtract => [self.binary(op, a[0], b[0]), self.binary(op, a[1], b[1])],
             BinaryOp::Multiply => self.product(a, b),
-            BinaryOp::Divide => self.quotient(a, b),
+            BinaryOp::Divide => self.divide_complex(a, b),
             BinaryOp::Atan2 => self.atan2_complex(a, b),
             _ => return None,
         };
@@ -248,41 +249,6 @@ impl Code {
         let length = self.multiply(root, scale);
         let is_infinite = self.any_infinite(z);
         self.select(is_infinite, real(f64::INFINITY), length)
-    }
-
-    fn quotient(&mut self, a: Parts, b: Parts) -> Parts {
-        let real = real_like(self.type_of(a[0]));
-        let (x, of_x) = self.scaled(a);
-        let (y, of_y) = self.scaled(b);
-        let square = self.square_length(y);
-        // Beside an infinity the scale of the divisor does not matter, but no part of it may be lost.
-        let is_infinite = self.any_infinite(a);
-        let divisor = self.select_parts(is_infinite, b, y);
-        let x = x.map(|part| {
-            let less = self.multiply(part, real(0.25));
-            self.select(is_infinite, less, part)
-        });
-        let turned = self.unary(UnaryOp::Negate, divisor[1]);
-        let product = self.product(x, [divisor[0], turned]);
-        // The power of two by which the quotient was scaled, in two factors that cannot overflow by themselves.
-        let of_x = self.bitcast(of_x, ElementType::S32);
-        let of_y = self.bitcast(of_y, ElementType::S32);
-        let difference = self.subtract(of_x, of_y);
-        let one = Operand::Constant(Scalar::S32(1));
-        let half = self.binary(BinaryOp::ShiftRightArithmetic, difference, one);
-        let rest = self.subtract(difference, half);
-        let ty = self.type_of(a[0]);
-        let bias = Operand::Constant(Scalar::S32(self.reals(a[0]).bias.cast_signed()));
-        let factors = [half, rest].map(|exponent| {
-            let biased = self.add(exponent, bias);
-            let bits = self.bitcast(biased, ElementType::U32);
-            self.power_of_two(bits, ty)
-        });
-        product.map(|part| {
-            let quotient = self.binary(BinaryOp::Divide, part, square);
-            let scaled = self.multiply(quotient, factors[0]);
-            self.multiply(scaled, factors[1])
-        })
     }
 
     fn exp_complex(&mut self, z: Parts) -> Parts {

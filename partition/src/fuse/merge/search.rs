@@ -1,6 +1,6 @@
 //! Whether a kernel is needed for another.
 
-use super::Merging;
+use super::{Merging, State};
 use std::collections::BTreeSet;
 use weft_hlo::ir::{ArenaId, InstrId};
 
@@ -15,7 +15,7 @@ impl Merging<'_> {
 
     /// Why a kernel may need another by way of a third, if it may.
     fn needed_for(&self, user: usize, producer: usize) -> Option<String> {
-        let first = self.states[producer].group.as_ref().and_then(|group| group.roots.first())?;
+        let latest = self.states[producer].latest;
         let far = || Some(format!("more than {MAX_SEARCH} kernels are between them"));
         let mut seen: BTreeSet<usize> = BTreeSet::from([user]);
         let mut open = vec![user];
@@ -30,9 +30,8 @@ impl Merging<'_> {
                         let by = by.unwrap_or_else(|| self.source.instructions[*input].name.clone());
                         return Some(format!("{by} is needed between them"));
                     }
-                    // What stands before the producer's first result is not computed of it.
-                    let last = self.states[home].group.as_ref().and_then(|group| group.members.last());
-                    if home != producer && last.is_some_and(|last| last > first) && seen.insert(home) {
+                    // What needs the producer needs what this needs.
+                    if home != producer && self.states[home].latest >= latest && seen.insert(home) {
                         open.push(home);
                     }
                 }
@@ -42,6 +41,30 @@ impl Merging<'_> {
             }
         }
         None
+    }
+
+    /// Tells all kernels that need a result of this one, directly or by way of others, what the latest instruction is that it needs. Where kernels have one result each, instructions stand behind
+    /// all that they need; where two have become one, it may stand behind what only one of the two needed.
+    pub(super) fn tell_readers(&mut self, number: usize) {
+        let mut open = vec![number];
+        while let Some(number) = open.pop() {
+            let State { group: Some(group), latest, .. } = &self.states[number] else { continue };
+            let latest = *latest;
+            let (mut values, mut seen) = (group.roots.clone(), BTreeSet::new());
+            while let Some(value) = values.pop() {
+                for reader in self.readers.get(&value).into_iter().flatten() {
+                    if self.states[*reader].latest < latest {
+                        self.states[*reader].latest = latest;
+                        open.push(*reader);
+                    }
+                }
+                // What is no result of a kernel stays in the program, or is computed where it is read.
+                let users = self.users[value.index()].iter().copied();
+                values.extend(
+                    users.filter(|user| Some(*user) < latest && !self.home.contains_key(user) && seen.insert(*user)),
+                );
+            }
+        }
     }
 
     /// The kernels that a value comes from: its own, or those of what is read for it, or has side effects before it, where it stays as it is; `None` where that is too much to look at.

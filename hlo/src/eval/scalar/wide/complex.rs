@@ -294,9 +294,32 @@ pub(in crate::eval) fn rsqrt(z: Complex64) -> Complex64 {
     }
 }
 
-/// `a / b` as the quotient of `a` times the conjugate of `b` and the square of `b`'s length, which is kept from being too large or too
-/// small.
+/// `a / b`. Where neither part has a number: `a / 0` is infinite, as is an infinity over a finite number, and a finite number over an infinity is 0, as annex G of C99 says, which XLA follows.
 pub(in crate::eval) fn div(a: Complex64, b: Complex64) -> Complex64 {
+    let quotient = quotient(a, b);
+    if !(quotient.re.is_nan() && quotient.im.is_nan()) {
+        return quotient;
+    }
+    if b.re == 0.0 && b.im == 0.0 {
+        let infinity = f64::INFINITY.copysign(b.re);
+        return Complex::new(infinity * a.re, infinity * a.im);
+    }
+    let is_infinite = |z: Complex64| z.re.is_infinite() || z.im.is_infinite();
+    // Beside an infinity other parts are 0, of which only the signs matter.
+    let direction = |z: Complex64| {
+        let part = |part: f64| f64::from(u8::from(part.is_infinite())).copysign(part);
+        Complex::new(part(z.re), part(z.im))
+    };
+    let (product, end) = match () {
+        () if is_infinite(a) && is_finite(b) => (direction(a) * b.conj(), f64::INFINITY),
+        () if is_infinite(b) && is_finite(a) => (a * direction(b).conj(), 0.0),
+        () => return quotient,
+    };
+    Complex::new(product.re * end, product.im * end)
+}
+
+/// The quotient of `a` times the conjugate of `b` and the square of `b`'s length, which is kept from being too large or too small.
+fn quotient(a: Complex64, b: Complex64) -> Complex64 {
     let is_zero = b.re == 0.0 && b.im == 0.0;
     if is_zero || !is_finite(b) || a.is_nan() {
         return a / b;

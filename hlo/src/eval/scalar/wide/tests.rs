@@ -374,3 +374,27 @@ fn complex_angles_have_the_ratio_as_their_tangent() {
     close([-1.0, 0.0], [1.0, 0.0], [-FRAC_PI_4, 0.0]);
     close([1.0, 0.0], [-1.0, 0.0], [3.0 * FRAC_PI_4, 0.0]);
 }
+
+/// As annex G of C99 has them, whose quotients have an infinity or a zero wherever one part tells.
+#[test]
+fn complex_quotients_are_infinite_or_zero_where_one_part_tells() {
+    const INF: f64 = f64::INFINITY;
+    const NAN: f64 = f64::NAN;
+    for (a, b, wanted) in [
+        ([1.0, 0.0], [0.0, 0.0], [INF, NAN]),
+        ([1.0, 2.0], [-0.0, 0.0], [-INF, -INF]),
+        ([1.0, NAN], [0.0, 0.0], [INF, NAN]),
+        ([NAN, NAN], [0.0, 0.0], [NAN, NAN]),
+        ([0.0, 0.0], [0.0, 0.0], [NAN, NAN]),
+        ([1.0, 0.0], [INF, 0.0], [0.0, -0.0]),
+        ([-1.0, 2.0], [INF, NAN], [-0.0, 0.0]),
+        ([1.0, 1.0], [INF, -INF], [0.0, 0.0]),
+        ([INF, NAN], [2.0, -1.0], [INF, INF]),
+        ([INF, 1.0], [NAN, 1.0], [NAN, NAN]),
+        ([INF, INF], [INF, INF], [NAN, NAN]),
+    ] {
+        let found = complex::div(Complex64::new(a[0], a[1]), Complex64::new(b[0], b[1]));
+        let is_same = |a: f64, b: f64| a.is_nan() && b.is_nan() || a == b;
+        assert!(is_same(found.re, wanted[0]) && is_same(found.im, wanted[1]), "{a:?} / {b:?} is {found}");
+    }
+}

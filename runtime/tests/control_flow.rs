@@ -284,6 +284,33 @@ fn the_host_computes_what_has_no_kernel() {
     assert_eq!(data(&actual), data(&evaluate(&module, &inputs_of_two()).unwrap()));
 }
 
+/// LAPACK's routines say with options what they are to compute: eigenvalues without vectors, and a Schur form with them.
+#[test]
+fn calls_on_the_host_keep_their_options() {
+    let module = support::entry(
+        "a = f32[5,5] parameter(0)
+         b = f32[5,5] add(a, a)
+         e = (f32[5], f32[5], c64[5,5]{0,1}, c64[5,5]{0,1}, s32[]) custom-call(b), custom_call_target=\"lapack_sgeev_ffi\", operand_layout_constraints={f32[5,5]{0,1}}, api_version=API_VERSION_TYPED_FFI, backend_config={compute_left = 78 : ui8, compute_right = 78 : ui8}
+         re = f32[5] get-tuple-element(e), index=0
+         im = f32[5] get-tuple-element(e), index=1
+         s = (f32[5,5]{0,1}, f32[5,5]{0,1}, f32[5], f32[5], s32[], s32[]) custom-call(b), custom_call_target=\"lapack_sgees_ffi\", operand_layout_constraints={f32[5,5]{0,1}}, output_to_operand_aliasing={{0}: (0, {})}, api_version=API_VERSION_TYPED_FFI, backend_config={mode = 86 : ui8, sort = 78 : ui8}
+         t = f32[5,5]{0,1} get-tuple-element(s), index=0
+         v = f32[5,5]{0,1} get-tuple-element(s), index=1
+         ROOT r = (f32[5], f32[5], f32[5,5]{0,1}, f32[5,5]{0,1}) tuple(re, im, t, v)",
+    );
+    let device = device();
+    let program = compile_with(&module, device.target(), &weft_runtime::Options::default()).unwrap();
+    assert!(program.host_steps().count() > 0, "{program}");
+    let again = Program::parse(&program.text()).unwrap_or_else(|error| panic!("{error}\n{program}"));
+    let values: Vec<f32> = (0..25u32).map(|at| ((at * 37) % 23) as f32 / 8.0 - 1.0).collect();
+    let inputs = [Literal::array([5, 5], values)];
+    let expected = evaluate(&module, &inputs).unwrap();
+    for program in [program, again] {
+        let actual = Executable::new(&device, program).unwrap().run(&inputs).unwrap();
+        assert_eq!(data(&actual), data(&expected));
+    }
+}
+
 /// A loop of as many rounds as its second argument says, which goes on as an element of its state says, and whose state is of this many elements.
 fn counted_by_an_argument(elements: usize, is_updated: bool) -> String {
     let next = match is_updated {

@@ -88,7 +88,8 @@ impl<'a> Cluster<'a> {
             *operand = self.operand(frame, *operand)?;
         }
         copy.op.rename_computations(|callee| self.callees.copy(callee));
-        copy.attributes.clear();
+        // Others name what is not part of it.
+        copy.attributes.retain(|attribute| attribute.name == "backend_config");
         let made = self.push(copy);
         self.image.insert(id, made);
         let mut leaves = leaves.iter();

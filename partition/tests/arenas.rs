@@ -138,3 +138,30 @@ fn what_is_large_or_needed_elsewhere_lies_alone() {
     assert_eq!(slots(&fused), (vec![None; 5], BTreeMap::new()));
     assert!(fused.arenas.roles().is_empty());
 }
+
+/// What an operation that may update in place makes lies in no arena, whether or not it is done in place: kernels with one bind each tensor by itself, and no more of them than there is room for.
+#[test]
+fn kernels_that_update_bind_no_more_than_there_is_room_for() {
+    let target = Target::preset("software").unwrap().with(|target| target.max_storage_buffers = 10);
+    for count in 1..12 {
+        let (mut body, mut results) = (String::from("i = s32[] parameter(0)\n"), Vec::new());
+        for k in 0..count {
+            write!(
+                body,
+                "a{k} = f32[5] parameter({})\nb{k} = f32[2] parameter({})\nn{k} = f32[5] negate(a{k})\n\
+                 up{k} = f32[5] dynamic-update-slice(n{k}, b{k}, i)\nsl{k} = f32[3] slice(up{k}), slice={{[1:4]}}\n\
+                 r{k} = f32[3] sine(sl{k})\n",
+                2 * k + 1,
+                2 * k + 2
+            )
+            .unwrap();
+            results.push(format!("r{k}"));
+        }
+        let types = vec!["f32[3]"; count].join(", ");
+        let text = format!("HloModule m\nENTRY e {{\n{body}ROOT r = ({types}) tuple({})\n}}", results.join(", "));
+        let fused = fuse(&parse(&text).unwrap(), &target).unwrap();
+        for site in fused.fusions() {
+            assert!(fused.bindings(site) <= 10, "{count}: {}", fused.bindings(site));
+        }
+    }
+}

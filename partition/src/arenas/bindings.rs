@@ -51,7 +51,9 @@ impl<'m> Bindings<'m> {
         let leaves = |id: &InstrId| self.program.instructions[*id].shape.leaves().len();
         let results: Vec<InstrId> = results.into_iter().copied().collect();
         let apart = inputs.len() + results.iter().map(leaves).sum::<usize>();
-        if apart <= self.limit || !inputs.iter().chain(&results).all(|id| self.is_bound_whole(*id)) {
+        let is_updated = |id: &InstrId| is_updated(&self.program.instructions[*id].op);
+        let is_whole = || inputs.iter().chain(&results).all(|id| self.is_bound_whole(*id));
+        if apart <= self.limit || members.iter().any(is_updated) || !is_whole() {
             return apart;
         }
         let Some(small) = &self.small else { return apart };
@@ -93,8 +95,6 @@ impl<'m> Bindings<'m> {
         computation: &Computation,
     ) -> Option<(Vec<InstrId>, BTreeMap<usize, InstrId>)> {
         let small = self.small.as_ref()?;
-        // What is updated in place lies where its operand does.
-        let is_updated = |op: &Op| matches!(op, Op::DynamicUpdateSlice | Op::Scatter { .. });
         if computation.instructions.values().any(|one| is_updated(&one.op)) {
             return None;
         }
@@ -149,4 +149,9 @@ impl<'m> Bindings<'m> {
         let users = &self.users[id.index()];
         users.iter().all(|user| *user == self.program.root || members.contains(user))
     }
+}
+
+/// Whether an operation may update its operand in place: what it makes lies where this does, then, and in no arena.
+fn is_updated(op: &Op) -> bool {
+    matches!(op, Op::DynamicUpdateSlice | Op::Scatter { .. })
 }

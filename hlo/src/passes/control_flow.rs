@@ -3,6 +3,7 @@
 use super::build::Build;
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
+use super::short_loops::is_short;
 use super::side_effects::has_effect;
 use super::trip_count::trip_count;
 use crate::diagnostic::Diagnostics;
@@ -41,7 +42,8 @@ impl Pass for Conditionals {
     }
 }
 
-/// A loop of no round is the state it starts from, of one round a call of its body; what a body computes from parts of the state
+/// A loop of no round is the state it starts from, of one round a call of its body, and of up to eight rounds of few operations on each element by itself a call for each
+/// round; what a body computes from parts of the state
 /// that it passes on unchanged is computed once, before the loop, and carried along, unless that is larger than what it is
 /// computed from.
 pub struct WhileLoops;
@@ -52,7 +54,7 @@ impl Pass for WhileLoops {
     }
 
     fn about(&self) -> &'static str {
-        "moves what does not change out of loops, and ends those that make at most one round"
+        "moves what does not change out of loops, and writes out those of few rounds of few operations"
     }
 
     fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
@@ -63,6 +65,14 @@ impl Pass for WhileLoops {
                 Some(1) => {
                     let call = Op::Call { to_apply: body };
                     Some(("a loop of one round is its body", Rewrite::Op(call, candidate.operands.clone())))
+                }
+                Some(rounds) if is_short(&rebuild.computations()[body], rounds) => {
+                    let call = Op::Call { to_apply: body };
+                    let mut state = candidate.operands.clone();
+                    for _ in 1..rounds {
+                        state = vec![rebuild.add(candidate.shape.clone(), call.clone(), state)];
+                    }
+                    Some(("a short loop is its rounds, one after the other", Rewrite::Op(call, state)))
                 }
                 _ => hoisted(rebuild, candidate),
             }

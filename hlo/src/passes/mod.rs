@@ -38,6 +38,7 @@ mod random_numbers;
 mod rebuild;
 mod region_constants;
 mod select_and_scatter;
+mod short_loops;
 mod side_effects;
 mod sort;
 mod specialize;

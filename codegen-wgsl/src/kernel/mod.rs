@@ -280,7 +280,7 @@ impl Value {
 }
 
 /// What an operation reads: a value in sight or a constant.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// A value defined before, in this block or one around it.
     Value(ValueId),

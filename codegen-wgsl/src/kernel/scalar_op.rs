@@ -5,7 +5,7 @@ use weft_affine::Expr;
 use weft_hlo::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, UnaryOp};
 
 /// An operation on scalars, or on vectors lane by lane.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ScalarOp {
     /// An index as a number.
     Index {
@@ -177,7 +177,7 @@ pub enum ScalarOp {
 }
 
 /// From what a driver's algebra a value is hidden. Each has a zero of its own: what is hidden twice behind one is bare.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Hiding {
     /// From the operation that computed it, where it is defined.
     Value,

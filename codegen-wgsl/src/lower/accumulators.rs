@@ -1,6 +1,7 @@
 //! Long loops that fold one operation, with several accumulators.
 
 use super::copy::{Copy, Room};
+use super::weight::library_function;
 use crate::kernel::{Block, FunctionId, Kernel, Operand, ScalarOp, Statement, Value, ValueId};
 use crate::math;
 use std::collections::HashMap;
@@ -23,13 +24,14 @@ const FEW_ACCUMULATORS: i64 = 4;
 
 /// What a round may cost at most until it comes to the operation: it is written as often as there are accumulators. An element
 /// with a call of the library is beyond that.
-const MAX_COST: usize = 8;
+const MAX_COST: u64 = 8;
 
 /// The same where there are few accumulators.
-const MAX_COST_OF_FEW: usize = 32;
+const MAX_COST_OF_FEW: u64 = 32;
 
-/// What a call of a function of the mathematics library costs; other operations cost 1.
-const LIBRARY_COST: usize = 8;
+/// What a call of a function of the mathematics library costs at least, of one that has more statements as many as these; other operations cost 1. The exponential has
+/// several accumulators then, the cosine has one: each call is written in its place by drivers, which take seconds for fifteen of them.
+const LIBRARY_COST: u64 = 8;
 
 /// The kernel in which every long loop that does nothing but fold values into one, or into a few, each by an associative and commutative operation,
 /// folds them into 16 in all, 8 on devices in software, or 4 each where rounds are dear, which are then combined in pairs. Rounding errors of a sum grow with the length of the longest chain of
@@ -60,7 +62,7 @@ pub fn split_accumulators(kernel: &Kernel, target: &Target) -> Result<Kernel, Er
 }
 
 /// What each function costs with all it calls; `None` for one with loops.
-fn costs(kernel: &Kernel) -> Vec<Option<usize>> {
+fn costs(kernel: &Kernel) -> Vec<Option<u64>> {
     let mut costs = vec![None; kernel.functions.len()];
     // Callees stand behind their callers.
     let ids: Vec<FunctionId> = kernel.functions.ids().collect();
@@ -71,8 +73,8 @@ fn costs(kernel: &Kernel) -> Vec<Option<usize>> {
     costs
 }
 
-fn cost(statements: &[Statement], values: &Arena<ValueId, Value>, callees: &[Option<usize>]) -> Option<usize> {
-    statements.iter().try_fold(0usize, |sum, statement| {
+fn cost(statements: &[Statement], values: &Arena<ValueId, Value>, callees: &[Option<u64>]) -> Option<u64> {
+    statements.iter().try_fold(0u64, |sum, statement| {
         let own = match statement {
             Statement::Let { op, .. } => operation_cost(op, values),
             Statement::Call { function, .. } => callees.get(function.index()).copied().flatten()?,
@@ -85,28 +87,18 @@ fn cost(statements: &[Statement], values: &Arena<ValueId, Value>, callees: &[Opt
     })
 }
 
-fn operation_cost(op: &ScalarOp, values: &Arena<ValueId, Value>) -> usize {
+fn operation_cost(op: &ScalarOp, values: &Arena<ValueId, Value>) -> u64 {
     use BinaryOp::{ShiftLeft, ShiftRightArithmetic, ShiftRightLogical};
-    let ty = op.operands().first().map(|operand| match operand {
-        Operand::Value(value) => values[*value].element_type,
-        Operand::Constant(scalar) => scalar.element_type(),
-    });
-    let call = ty.and_then(|ty| match op {
-        ScalarOp::Unary { op, .. } => math::unary(*op, ty),
-        ScalarOp::Binary { op, .. } => math::binary(*op, ty),
-        _ => None,
-    });
     match op {
         // The library's are a shift and a choice.
         ScalarOp::Binary { op: ShiftLeft | ShiftRightLogical | ShiftRightArithmetic, .. } => 1,
-        _ if call.and_then(math::Call::function).is_some() => LIBRARY_COST,
-        _ => 1,
+        _ => library_function(op, values).map_or(1, |name| math::statements(name).max(LIBRARY_COST)),
     }
 }
 
 struct Pass<'p> {
     room: Room<'p>,
-    costs: &'p [Option<usize>],
+    costs: &'p [Option<u64>],
     /// Lanes that each accumulator will have.
     lanes: i64,
     /// Accumulators of a loop of cheap rounds.

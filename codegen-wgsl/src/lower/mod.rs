@@ -25,6 +25,7 @@ mod typed;
 mod uniform;
 mod unroll;
 mod vectorize;
+mod weight;
 mod whole_words;
 mod words;
 

@@ -2,7 +2,7 @@
 
 use super::copy::{Copy, Room};
 use super::settle::settle;
-use super::unroll::size;
+use super::weight::weight;
 use crate::kernel::{
     Access, Block, Condition, Function, FunctionId, Kernel, Known, Operand, Space, Statement, ValueId,
 };
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use weft_affine::{Atom, Constraint, Error, Expr, Interval, Var};
 use weft_hlo::ir::ArenaId;
 
-/// Statements that a round may have to be written a second time, those of called functions included.
+/// Statements that a round may have to be written a second time, those of called functions and of the library included.
 const MAX_STATEMENTS: u64 = 64;
 
 /// The kernel in which a loop whose rounds test an index against a bound, as in the last, ragged part of a tensor, becomes two: one over the
@@ -26,21 +26,22 @@ const MAX_STATEMENTS: u64 = 64;
 /// If an index leaves 64 bits.
 pub fn peel(kernel: &Kernel) -> Result<Kernel, Error> {
     let mut peeled = kernel.clone();
-    let mut sizes = vec![0u64; kernel.functions.len()];
+    let mut weights = vec![0u64; kernel.functions.len()];
     // Callees stand behind their callers.
     let ids: Vec<FunctionId> = kernel.functions.ids().collect();
     for id in ids.into_iter().rev() {
-        divide(kernel, &mut peeled.functions[id], None, &sizes)?;
-        sizes[id.index()] = size(&peeled.functions[id].body, &sizes);
+        divide(kernel, &mut peeled.functions[id], None, &weights)?;
+        let function = &peeled.functions[id];
+        weights[id.index()] = weight(&function.body, &function.values, &weights);
     }
-    divide(kernel, &mut peeled.entry, kernel.window_coordinate(), &sizes)?;
+    divide(kernel, &mut peeled.entry, kernel.window_coordinate(), &weights)?;
     Ok(peeled)
 }
 
-fn divide(kernel: &Kernel, function: &mut Function, window: Option<usize>, sizes: &[u64]) -> Result<(), Error> {
+fn divide(kernel: &Kernel, function: &mut Function, window: Option<usize>, callees: &[u64]) -> Result<(), Error> {
     let mut body = std::mem::take(&mut function.body);
     let room = Room::new(&mut function.values, &body);
-    let mut pass = Pass { kernel, room, window, sizes, changes: false };
+    let mut pass = Pass { kernel, room, window, callees, changes: false };
     pass.block(&mut body, &mut Known::new(&function.extents))?;
     let changes = pass.changes;
     function.body = body;
@@ -56,7 +57,7 @@ struct Pass<'f> {
     /// The coordinate that is the number of the window, if this is the entry and there are several.
     window: Option<usize>,
     /// Statements of each function that may be called.
-    sizes: &'f [u64],
+    callees: &'f [u64],
     changes: bool,
 }
 
@@ -95,7 +96,7 @@ impl Pass<'_> {
             return None;
         }
         let is_worth_it = full >= 1 && chooses || full >= 2 && full >= rounds - full;
-        let pays = is_worth_it && size(body, self.sizes) <= MAX_STATEMENTS;
+        let pays = is_worth_it && weight(body, self.room.values, self.callees) <= MAX_STATEMENTS;
         pays.then_some(full)
     }
 
@@ -113,7 +114,9 @@ impl Pass<'_> {
         let variable = Var::Dim(u32::try_from(coordinate).ok()?);
         let (full, chooses) = most_held(body, variable, windows, known.in_loop(extents));
         let is_worth_it = full >= 1 && (chooses || full >= windows - full);
-        let may_be = values.is_empty() && self.only_results(body) && size(body, self.sizes) <= MAX_STATEMENTS;
+        let may_be = values.is_empty()
+            && self.only_results(body)
+            && weight(body, self.room.values, self.callees) <= MAX_STATEMENTS;
         (is_worth_it && may_be).then_some((coordinate, full))
     }
 

@@ -2,13 +2,14 @@
 
 use super::copy::rename;
 use super::tidy::tidy;
-use super::unroll::{size, written_out};
-use crate::kernel::{Block, Kernel, MemoryId, Operand, Space, Statement, ValueId};
+use super::unroll::written_out;
+use super::weight::weight;
+use crate::kernel::{Block, Kernel, MemoryId, Operand, Space, Statement, Value, ValueId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use weft_affine::Error;
 use weft_hlo::ir::{Arena, ArenaId};
 
-/// Statements that the rounds of a loop that touches registers may become, those of called functions included.
+/// Statements that the rounds of a loop that touches registers may become, those of called functions and of the library included.
 const MAX_STATEMENTS: u64 = 4096;
 
 /// Rounds of a loop that is written out although each of its rounds touches the same registers: those of two squares by two take 0.65 of the time of a loop on SwiftShader.
@@ -26,17 +27,17 @@ pub fn registers(kernel: &Kernel) -> Result<Kernel, Error> {
     if !kernel.memories.ids().any(of_thread) {
         return Ok(kernel.clone());
     }
-    let mut sizes = vec![0u64; kernel.functions.len()];
+    let mut weights = vec![0u64; kernel.functions.len()];
     let functions: Vec<_> = kernel.functions.iter().collect();
     // Callees stand behind their callers.
     for (id, function) in functions.into_iter().rev() {
-        sizes[id.index()] = size(&function.body, &sizes);
+        weights[id.index()] = weight(&function.body, &function.values, &weights);
     }
     let mut lowered = kernel.clone();
-    let is_written_out = |body: &Block, rounds: u64| {
+    let is_written_out = |body: &Block, rounds: u64, values: &Arena<ValueId, Value>| {
         let is_short = rounds <= MAX_ROUNDS && touches(body, &of_thread);
         let is_meant = is_short || has_open_registers(body, &of_thread);
-        is_meant && rounds.saturating_mul(size(body, &sizes)) <= MAX_STATEMENTS
+        is_meant && rounds.saturating_mul(weight(body, values, &weights)) <= MAX_STATEMENTS
     };
     written_out(&mut lowered.entry, &[], &is_written_out)?;
     let mut values: BTreeSet<MemoryId> = kernel.memories.ids().filter(|memory| of_thread(*memory)).collect();

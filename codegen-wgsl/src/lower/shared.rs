@@ -1,13 +1,14 @@
-//! What an invocation reads, or has functions compute, at the same indices again.
+//! What an invocation computes again: what it reads, or has functions compute, at the same indices, and operations on the same operands.
 
 use super::copy::rename;
 use super::inline::{drop_functions, inline_all_into_entry};
 use super::tidy::tidy;
 use super::unroll::advances;
-use crate::kernel::{Block, Function, FunctionId, Kernel, MemoryId, Operand, ScalarOp, Statement, ValueId};
+use super::weight::library_function;
+use crate::kernel::{Block, Function, FunctionId, Kernel, MemoryId, Operand, ScalarOp, Statement, Value, ValueId};
 use std::collections::HashMap;
 use weft_affine::{Error, Expr};
-use weft_hlo::ir::ArenaId;
+use weft_hlo::ir::{Arena, ArenaId};
 
 /// Rounds of a loop that read the elements of a vector.
 const VECTOR: i64 = 4;
@@ -15,8 +16,9 @@ const VECTOR: i64 = 4;
 /// Statements that the entry may become.
 const MAX_STATEMENTS: usize = 4096;
 
-/// The kernel whose entry, where it calls functions several times and does more than that in a row, reads nothing at the same index twice and calls no function at the same
-/// indices twice: the functions that it calls are written in place of their calls then. Where nothing would be spared, the kernel stays as it is, unless a loop that is to be
+/// The kernel whose entry, where it calls functions several times and does more than that in a row, reads nothing at the same index twice, calls no function at the same
+/// indices twice, and applies no operation to the same operands twice: the functions that it calls are written in place of their calls then. Where no read, no call and
+/// nothing that the library computes would be spared, the kernel stays as it is, unless a loop that is to be
 /// written out calls functions for elements side by side, which then are read as vectors.
 ///
 /// # Errors
@@ -32,8 +34,8 @@ pub fn shared(kernel: &Kernel) -> Result<Kernel, Error> {
     let constant = unchanging(&inlined);
     let changes = |memory: MemoryId| inlined.may_change(memory);
     let mut entry = inlined.entry.clone();
-    let lanes: Vec<u32> = entry.values.values().map(|value| value.lanes).collect();
-    let mut pass = Pass { constant: &constant, changes: &changes, lanes: &lanes, known: HashMap::new(), spared: 0 };
+    let values = entry.values.clone();
+    let mut pass = Pass { constant: &constant, changes: &changes, values: &values, known: HashMap::new(), spared: 0 };
     pass.block(&mut entry.body, &mut HashMap::new());
     if pass.spared == 0 && !has_vectors(&kernel.entry.body, 0) {
         return Ok(kernel.clone());
@@ -102,10 +104,10 @@ fn unchanging(kernel: &Kernel) -> Vec<bool> {
     of
 }
 
-/// What is read, or called with what; and of how many lanes.
+/// What is computed in how many lanes, or called with what.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Wanted {
-    Read(MemoryId, Vec<Expr>, u32),
+    Computed(ScalarOp, u32),
     Called(FunctionId, Vec<Expr>, Vec<ValueId>),
 }
 
@@ -114,11 +116,11 @@ struct Pass<'p> {
     constant: &'p [bool],
     /// Whether statements may change a memory.
     changes: &'p dyn Fn(MemoryId) -> bool,
-    /// How many lanes values have.
-    lanes: &'p [u32],
+    /// The values of the entry.
+    values: &'p Arena<ValueId, Value>,
     /// What values are whose statements are gone.
     known: HashMap<ValueId, Operand>,
-    /// Statements that are gone.
+    /// Reads, calls and what the library computes that are gone.
     spared: usize,
 }
 
@@ -131,7 +133,7 @@ impl Pass<'_> {
                 let values = statement.defines();
                 if let Some(known) = done.get(&wanted) {
                     self.known.extend(values.into_iter().zip(known.iter().copied().map(Operand::Value)));
-                    self.spared += 1;
+                    self.spared += usize::from(self.is_dear(&wanted));
                     continue;
                 }
                 done.insert(wanted, values);
@@ -145,8 +147,9 @@ impl Pass<'_> {
 
     fn wanted(&self, statement: &Statement) -> Option<Wanted> {
         match statement {
-            Statement::Let { value, op: ScalarOp::Extract { memory, indices } } => {
-                (!(self.changes)(*memory)).then(|| Wanted::Read(*memory, indices.clone(), self.lanes[value.index()]))
+            Statement::Let { value, op } => {
+                let may_change = matches!(op, ScalarOp::Extract { memory, .. } if (self.changes)(*memory));
+                (!may_change).then(|| Wanted::Computed(op.clone(), self.values[*value].lanes))
             }
             Statement::Call { function, indices, arguments, .. } if self.constant[function.index()] => {
                 let value = |argument: &Operand| match argument {
@@ -157,6 +160,14 @@ impl Pass<'_> {
                 Some(Wanted::Called(*function, indices.clone(), arguments))
             }
             _ => None,
+        }
+    }
+
+    /// Whether functions are worth being written in place of their calls to spare it.
+    fn is_dear(&self, wanted: &Wanted) -> bool {
+        match wanted {
+            Wanted::Called(..) | Wanted::Computed(ScalarOp::Extract { .. }, _) => true,
+            Wanted::Computed(op, _) => library_function(op, self.values).is_some(),
         }
     }
 }

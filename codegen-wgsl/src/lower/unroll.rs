@@ -3,8 +3,9 @@
 use super::copy::{Copy, Room, rename};
 use super::settle::settle;
 use super::vectorize::overlap;
+use super::weight::weight;
 use crate::kernel::{
-    Access, Block, Function, FunctionId, Kernel, Memory, MemoryId, Operand, ScalarOp, Space, Statement, ValueId,
+    Access, Block, Function, FunctionId, Kernel, Memory, MemoryId, Operand, ScalarOp, Space, Statement, Value, ValueId,
 };
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ use weft_partition::Target;
 /// Rounds of a loop that is written out.
 const MAX_ROUNDS: u64 = 8;
 
-/// Statements that such a loop may become, those of called functions included.
+/// Statements that such a loop may become, those of called functions and of the library included.
 const MAX_STATEMENTS: u64 = 32;
 
 /// The same of a loop whose rounds read again what other rounds do, as windows that overlap have it: written out, what they have in common is read once.
@@ -48,20 +49,22 @@ pub fn unroll(kernel: &Kernel, target: &Target) -> Result<Kernel, Diagnostics> {
         None => Vec::new(),
     };
     let mut unrolled = kernel.clone();
-    let mut sizes = vec![0u64; kernel.functions.len()];
+    let mut weights = vec![0u64; kernel.functions.len()];
     // Callees stand behind their callers.
     let ids: Vec<FunctionId> = kernel.functions.ids().collect();
     let copies = |number: usize| copies.get(number).map(Vec::as_slice).unwrap_or_default();
     for id in ids.into_iter().rev() {
         let function = &mut unrolled.functions[id];
-        let is_short = |body: &Block, rounds: u64| is_short(body, rounds, &sizes, &kernel.memories) != Short::No;
+        let is_short = |body: &Block, rounds: u64, values: &Arena<ValueId, Value>| {
+            is_short(body, rounds, (values, &weights), &kernel.memories) != Short::No
+        };
         write_out(function, copies(id.index()), &is_short)?;
-        sizes[id.index()] = size(&function.body, &sizes);
+        weights[id.index()] = weight(&function.body, &function.values, &weights);
     }
     let copies = copies(kernel.functions.len());
     let several_write = Cell::new(false);
-    let also_writing = |body: &Block, rounds: u64| {
-        let short = is_short(body, rounds, &sizes, &kernel.memories);
+    let also_writing = |body: &Block, rounds: u64, values: &Arena<ValueId, Value>| {
+        let short = is_short(body, rounds, (values, &weights), &kernel.memories);
         several_write.set(several_write.get() || short == Short::Writing);
         short != Short::No
     };
@@ -69,7 +72,9 @@ pub fn unroll(kernel: &Kernel, target: &Target) -> Result<Kernel, Diagnostics> {
     if several_write.get() && !unrolled.is_written_once() {
         // What one statement writes is easier to prove than what several do.
         unrolled.entry = kernel.entry.clone();
-        let still = |body: &Block, rounds: u64| is_short(body, rounds, &sizes, &kernel.memories) == Short::Still;
+        let still = |body: &Block, rounds: u64, values: &Arena<ValueId, Value>| {
+            is_short(body, rounds, (values, &weights), &kernel.memories) == Short::Still
+        };
         write_out(&mut unrolled.entry, copies, &still)?;
     }
     Ok(unrolled)
@@ -85,8 +90,13 @@ enum Short {
     Writing,
 }
 
-/// Given how many statements functions have and what there is to be written.
-fn is_short(body: &Block, rounds: u64, sizes: &[u64], memories: &Arena<MemoryId, Memory>) -> Short {
+/// Given the function's values, how many statements the functions it calls have, and what there is to be written.
+fn is_short(
+    body: &Block,
+    rounds: u64,
+    (values, callees): (&Arena<ValueId, Value>, &[u64]),
+    memories: &Arena<MemoryId, Memory>,
+) -> Short {
     // What is updated, and what invocations share, is proved by single statements.
     let writes = Writes::of(body, memories);
     let (most_rounds, most_statements) = match writes {
@@ -96,7 +106,7 @@ fn is_short(body: &Block, rounds: u64, sizes: &[u64], memories: &Arena<MemoryId,
         Writes::Results => (MAX_WRITING_ROUNDS, MAX_WRITING_STATEMENTS),
         Writes::Others => (1, MAX_STATEMENTS),
     };
-    match rounds <= most_rounds && rounds.saturating_mul(size(body, sizes)) <= most_statements {
+    match rounds <= most_rounds && rounds.saturating_mul(weight(body, values, callees)) <= most_statements {
         false => Short::No,
         true if rounds > 1 && writes == Writes::Results => Short::Writing,
         true => Short::Still,
@@ -168,16 +178,15 @@ fn too_long(limit: u32, least: u64) -> Diagnostics {
     Diagnostic::new("HLO418", Span::default(), message).into()
 }
 
-fn write_out(
-    function: &mut Function,
-    copies: &[Option<u64>],
-    is_short: &dyn Fn(&Block, u64) -> bool,
-) -> Result<(), Diagnostics> {
+/// Whether a loop is written out, by its body, its rounds and the values of its function.
+type IsShort<'f> = dyn Fn(&Block, u64, &Arena<ValueId, Value>) -> bool + 'f;
+
+fn write_out(function: &mut Function, copies: &[Option<u64>], is_short: &IsShort<'_>) -> Result<(), Diagnostics> {
     let done = written_out(function, copies, is_short);
     done.map_err(|error| Diagnostic::new("HLO302", Span::default(), error.to_string()).into())
 }
 
-/// Writes those loops of a function out that are told to be short by their bodies and their rounds, the inner ones first; and divides others, in the
+/// Writes those loops of a function out that are told to be short by their bodies, their rounds and the function's values, the inner ones first; and divides others, in the
 /// order of the text, so that a round is so many.
 ///
 /// # Errors
@@ -185,7 +194,7 @@ fn write_out(
 pub(super) fn written_out(
     function: &mut Function,
     copies: &[Option<u64>],
-    is_short: &dyn Fn(&Block, u64) -> bool,
+    is_short: &IsShort<'_>,
 ) -> Result<(), Error> {
     let mut body = std::mem::take(&mut function.body);
     let room = Room::new(&mut function.values, &body);
@@ -198,19 +207,6 @@ pub(super) fn written_out(
         settle(function);
     }
     Ok(())
-}
-
-/// Statements of a block, with those of the functions it calls.
-pub(super) fn size(block: &Block, sizes: &[u64]) -> u64 {
-    let within = |statement: &Statement| {
-        let called = statement.callee().and_then(|callee| sizes.get(callee.index()).copied()).unwrap_or(0);
-        statement
-            .blocks()
-            .into_iter()
-            .map(|block| size(block, sizes))
-            .fold(called.saturating_add(1), u64::saturating_add)
-    };
-    block.statements.iter().map(within).fold(0, u64::saturating_add)
 }
 
 /// What a loop changes.
@@ -248,7 +244,7 @@ struct Pass<'f> {
     copies: &'f [Option<u64>],
     /// Loops so far.
     number: usize,
-    is_short: &'f dyn Fn(&Block, u64) -> bool,
+    is_short: &'f IsShort<'f>,
     /// What the values of loops that are gone are.
     known: HashMap<ValueId, Operand>,
     changes: bool,
@@ -285,7 +281,7 @@ impl Pass<'_> {
             let total = total.fold(1, u64::saturating_mul);
             let copies = match demanded {
                 Some(copies) => copies.max(1),
-                None if (self.is_short)(body, total) => total.max(1),
+                None if (self.is_short)(body, total, self.room.values) => total.max(1),
                 None => {
                     statements.push(statement);
                     continue;

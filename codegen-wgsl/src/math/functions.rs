@@ -1,5 +1,8 @@
 //! The library's functions by name.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 /// One WGSL function.
 ///
 /// It takes and returns plain `f32`, `f64`, `i32`, `u32` or `bool` values; a few helpers of others take or return a `vec2<f32>`, those of
@@ -52,6 +55,23 @@ pub fn closure<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'static Fun
         visit(name, &mut found);
     }
     found
+}
+
+/// Statements of a function, with those of what it calls, each time that it is named: what becomes of it where calls are written out, as drivers do. 0 for a name
+/// that is not of this library.
+pub fn statements(name: &str) -> u64 {
+    static STATEMENTS: OnceLock<HashMap<&'static str, u64>> = OnceLock::new();
+    fn count(function: &Function) -> u64 {
+        let is_part_of_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
+        let lines = function.source.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let own = lines.clone().flat_map(|line| line.matches(';')).map(|_| 1);
+        let words = lines.flat_map(|line| line.split(|char| !is_part_of_name(char)));
+        let called = words.filter(|word| function.depends_on.contains(word)).filter_map(self::function).map(count);
+        own.chain(called).fold(0, u64::saturating_add)
+    }
+    let statements =
+        STATEMENTS.get_or_init(|| FUNCTIONS.iter().map(|function| (function.name, count(function))).collect());
+    statements.get(name).copied().unwrap_or(0)
 }
 
 macro_rules! functions {

@@ -46,7 +46,7 @@ mod small_float;
 mod table;
 
 pub use call::Call;
-pub use functions::{Function, all, closure, function};
+pub use functions::{Function, all, closure, function, statements};
 pub use lanes::{LaneWise, components, lane_wise, lane_wise_name};
 pub use small_float::{Coding, decode, encode};
 pub use table::{binary, compare, convert, unary};

@@ -1,6 +1,8 @@
 //! Every function parses and validates with what it needs, and the tables name only what exists.
 
-use super::{Call, Function, LaneWise, all, binary, closure, compare, convert, function, lane_wise, prelude, unary};
+use super::{
+    Call, Function, LaneWise, all, binary, closure, compare, convert, function, lane_wise, prelude, statements, unary,
+};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use weft_hlo::ir::{BinaryOp, ComparisonDirection, ComparisonType, ElementType, UnaryOp};
 
@@ -105,6 +107,18 @@ fn needs_are_the_functions_called() {
             let called = other.name != function.name && words.contains(&other.name);
             assert_eq!(function.depends_on.contains(&other.name), called, "{} and {}", function.name, other.name);
         }
+    }
+}
+
+#[test]
+fn statements_are_counted_with_those_of_callees() {
+    let known = |name: &str| statements(name);
+    assert_eq!((known("infinity_f32"), known("is_nan_f32"), known("exp_f32")), (1, 1, 2 + known("exp_inner_f32") + 2));
+    assert_eq!(known("exp_inner_f32"), 3 + known("exponential_polynomial_f32") + known("whole_f32"));
+    assert_eq!(known("tan"), 0);
+    for function in all() {
+        let least: u64 = function.depends_on.iter().map(|name| known(name)).sum();
+        assert!(known(function.name) > least, "{} has statements of its own", function.name);
     }
 }
 

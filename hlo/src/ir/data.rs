@@ -3,6 +3,7 @@
 use super::words::Held;
 use super::{ElementType, Literal, Word, for_each_element_type, words_of};
 use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
 
 /// A type of Rust that holds the elements of one [`ElementType`].
 ///
@@ -141,6 +142,12 @@ impl PartialEq for Scalar {
 impl Eq for Data {}
 
 impl Eq for Scalar {}
+
+impl Hash for Scalar {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.element_type(), self.word()).hash(state);
+    }
+}
 
 impl From<Scalar> for Data {
     fn from(value: Scalar) -> Self {

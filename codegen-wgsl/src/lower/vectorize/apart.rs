@@ -1,7 +1,7 @@
 //! Functions of the library for each lane by itself.
 
-use super::length::calls_library;
 use crate::kernel::{Block, Function, Kernel, Operand, ScalarOp, Statement, Value, ValueId};
+use crate::lower::weight::library_function;
 use weft_partition::Target;
 
 /// The kernel in which operations of one or two vectors that call a function of the library do so for one lane after the other, where the target has
@@ -24,7 +24,7 @@ fn split(block: &mut Block, function: &mut Function) {
         statement.blocks_mut().into_iter().for_each(|block| split(block, function));
         match &statement {
             Statement::Let { value, op: op @ (ScalarOp::Unary { .. } | ScalarOp::Binary { .. }) }
-                if function.values[*value].lanes > 1 && calls_library(op, function) =>
+                if function.values[*value].lanes > 1 && library_function(op, &function.values).is_some() =>
             {
                 by_lane(*value, op, function, &mut statements);
             }

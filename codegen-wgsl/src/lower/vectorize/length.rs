@@ -1,7 +1,7 @@
 //! How long a kernel is once a driver has written its calls out.
 
-use crate::kernel::{Block, Function, Kernel, ScalarOp, Statement};
-use crate::math;
+use crate::kernel::{Block, Function, Kernel, Statement};
+use crate::lower::weight::library_function;
 use weft_hlo::ir::ArenaId;
 
 /// What an operation counts that calls a function of the library.
@@ -22,7 +22,7 @@ pub(super) fn length(kernel: &Kernel, rounds: u64) -> u64 {
 fn of_block(block: &Block, function: &Function, lengths: &[u64], rounds: u64) -> u64 {
     let of = |statement: &Statement| {
         let own = match statement {
-            Statement::Let { value, op } if calls_library(op, function) => {
+            Statement::Let { value, op } if library_function(op, &function.values).is_some() => {
                 LIBRARY * u64::from(function.values[*value].lanes)
             }
             _ => statement.callee().map_or(1, |callee| lengths[callee.index()].saturating_add(1)),
@@ -38,17 +38,4 @@ fn of_block(block: &Block, function: &Function, lengths: &[u64], rounds: u64) ->
         statement.blocks().into_iter().map(within).fold(own, u64::saturating_add)
     };
     block.statements.iter().map(of).fold(0, u64::saturating_add)
-}
-
-/// Whether an operation calls a function of the library.
-pub(super) fn calls_library(op: &ScalarOp, function: &Function) -> bool {
-    let Some(ty) = op.operands().first().map(|operand| Kernel::operand_type(function, *operand)) else { return false };
-    let call = match op {
-        ScalarOp::Unary { op, .. } => math::unary(*op, ty),
-        ScalarOp::Binary { op, .. } => math::binary(*op, ty),
-        ScalarOp::Compare { direction, order, .. } => math::compare(*direction, *order, ty),
-        ScalarOp::Convert { to, .. } => math::convert(ty, *to),
-        _ => None,
-    };
-    call.and_then(math::Call::function).is_some()
 }

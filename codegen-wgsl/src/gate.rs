@@ -43,19 +43,3 @@ pub fn gate(words: u32, target: &Target) -> Result<Shader, Diagnostics> {
     })?;
     compile_kernel(&kernel, target)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_gate_is_proved_and_fits_every_target() {
-        for name in ["floor", "discrete", "integrated", "apple", "mobile", "software"] {
-            let target = Target::preset(name).unwrap();
-            for words in [3, 30, 3000] {
-                let shader = gate(words, &target).unwrap_or_else(|found| panic!("{name}: {found}"));
-                assert!(shader.proofs().are_complete(), "{name} {words}: {}", shader.source);
-            }
-        }
-    }
-}

@@ -2,6 +2,7 @@
 
 mod corpus;
 mod flatten;
+mod gate;
 mod growth;
 mod kernel_text;
 mod kernel_verify;
@@ -10,6 +11,7 @@ mod matrices;
 mod once;
 mod operations;
 mod protection;
+mod reads;
 mod reduced;
 mod snapshots;
 mod stages;

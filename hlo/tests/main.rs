@@ -13,6 +13,8 @@ mod eval_numeric;
 mod eval_ops;
 mod eval_products;
 mod eval_regions;
+#[cfg(feature = "parallel")]
+mod eval_threads;
 mod expansions;
 mod expansions_exact;
 #[path = "support/factorizations.rs"]

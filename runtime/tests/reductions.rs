@@ -1,5 +1,6 @@
 //! Long reductions, in one pass with several accumulators or in two, against the evaluator and against sums of `f64`.
 
+use crate::count::cases;
 use crate::support::compile;
 use crate::support::{device, module};
 use std::fmt::Write;
@@ -63,13 +64,15 @@ const SHAPES: [(&[i64], &[i64]); 16] = [
     (&[0, 9], &[0]),
 ];
 
+/// Every two of a shape, an operation and a type; all three together in the long run.
 #[test]
 fn reductions_of_integers_and_truth_values_agree_exactly() {
+    let is_long = cases(1) > 1;
     let (mut rng, mut wrong) = (Rng::new(11), String::new());
     let mut integer = |count: i64| -> Vec<u32> { (0..count).map(|_| (rng.next_u64() >> 32) as u32).collect() };
-    for (extents, dimensions) in SHAPES {
+    for (row, (extents, dimensions)) in SHAPES.into_iter().enumerate() {
         let count = extents.iter().product();
-        for op in ["add", "multiply", "minimum", "maximum", "and", "or", "xor"] {
+        for (column, op) in ["add", "multiply", "minimum", "maximum", "and", "or", "xor"].into_iter().enumerate() {
             let (bits, init) = (integer(count), integer(1)[0]);
             // Products stay apart from zero.
             let bits: Vec<u32> = bits.into_iter().map(|bits| if op == "multiply" { bits | 1 } else { bits }).collect();
@@ -80,7 +83,10 @@ fn reductions_of_integers_and_truth_values_agree_exactly() {
                 ("s32", Data::from(signed), Data::from(vec![init.cast_signed()])),
                 ("pred", Data::from(truth), Data::from(vec![init % 2 == 0])),
             ];
-            for (element_type, data, init) in cases {
+            for (place, (element_type, data, init)) in cases.into_iter().enumerate() {
+                if !is_long && (row + column + place) % 3 != 0 {
+                    continue;
+                }
                 let module = reduction(element_type, op, extents, dimensions);
                 let program = module.entry_computation();
                 let parameters: Vec<_> =

@@ -17,7 +17,7 @@ cases! {
     "chain10" "bias_gelu" "p0_plus_T" "transpose2d" "transpose021" "transpose210" "row_sum" "col_sum" "full_sum"
     "prefix_sum" "cumsum_rows" "cumsum_columns"
     "softmax" "layernorm" "softmax_fused" "layernorm_fused" "diamond1" "diamonds8" "diamonds16" "diamonds32" "diamonds64" "slice_pad_concat"
-    "gather_rows" "scatter_rows" "sort1m" "max_pool" "window_sum" "matmul1024" "matmul_s8" "matvec4096" "matvec_s4" "matmul8x4096" "matmuls64x128" "matmul_softmax" "conv3x3" "conv_strided" "conv_first" "depthwise3x3" "attention" "fft1m" "cholesky512" "qr256" "eigh64" "svd64" "move_f32" "move_bf16" "move_s8" "move_pred" "move_u64" "while_known" "while_unknown" "while_kernel" "launches_200"
+    "gather_rows" "scatter_rows" "sort1m" "uniform" "max_pool" "window_sum" "matmul1024" "matmul_s8" "matvec4096" "matvec_s4" "matmul8x4096" "matmuls64x128" "matmul_softmax" "conv3x3" "conv_strided" "conv_first" "depthwise3x3" "attention" "fft1m" "cholesky512" "qr256" "eigh64" "svd64" "move_f32" "move_bf16" "move_s8" "move_pred" "move_u64" "while_known" "while_unknown" "while_kernel" "launches_200"
 }
 
 /// A program to measure.
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn every_case_is_a_valid_program() {
-        assert_eq!(CASES.len(), 53);
+        assert_eq!(CASES.len(), 54);
         for (name, text) in CASES {
             let module = weft_hlo::text::parse(text).unwrap_or_else(|findings| panic!("{name}: {findings}"));
             weft_hlo::verify::verify(&module).unwrap_or_else(|findings| panic!("{name}: {findings}"));

@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use crate::support::count::{Counted, counted};
-use weft_codegen_wgsl::kernel::Kernel;
+use weft_codegen_wgsl::kernel::{Block, Kernel, ScalarOp, Statement};
 use weft_codegen_wgsl::lower::Lowering;
 use weft_codegen_wgsl::{kernel, lowered};
+use weft_hlo::ir::BinaryOp;
 use weft_hlo::text::parse;
 use weft_hlo::verify::verify;
 use weft_partition::{Emitter, Schedule, Site, Target, fuse};
@@ -314,4 +315,24 @@ fn updates_write_what_they_replace_once() {
             assert_eq!((&counted.read, &counted.written), (&expected, &expected), "{schedule}");
         }
     }
+}
+
+/// What the elements of a tile have in common, here a power of numbers, is computed once for all of them: of whole tiles and of those at the edge.
+#[test]
+fn what_elements_of_a_tile_have_in_common_is_computed_once() {
+    fn powers(block: &Block) -> usize {
+        let own = |statement: &Statement| {
+            let is_power = matches!(statement, Statement::Let { op: ScalarOp::Binary { op: BinaryOp::Power, .. }, .. });
+            usize::from(is_power) + statement.blocks().into_iter().map(powers).sum::<usize>()
+        };
+        block.statements.iter().map(own).sum()
+    }
+    let text = "HloModule m\nENTRY main {\n  x = f32[37,13] parameter(0)\n  y = f32[13,10] parameter(1)\n  \
+        s = f32[] parameter(2)\n  c = f32[] constant(0.9)\n  p = f32[] power(c, s)\n  b = f32[37,10] broadcast(p), dimensions={}\n  \
+        d = f32[37,10] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  ROOT r = f32[37,10] multiply(d, b)\n}\n";
+    let (shape, Stages { lowered, .. }) = stages(text, Schedule::Software);
+    assert_eq!(shape, "products");
+    // A function with one would compute it again at each call.
+    assert!(lowered.functions.values().all(|function| powers(&function.body) == 0), "{lowered}");
+    assert!((1..=2).contains(&powers(&lowered.entry.body)), "{lowered}");
 }

@@ -95,7 +95,7 @@ pub enum Lowering {
     Peeled,
     /// Registers of an invocation are values: [`registers`].
     Registers,
-    /// What an invocation computes of the same operands again, reads, or has functions compute, at the same indices is what it had: [`shared`].
+    /// What an invocation reads, or has functions compute, at the same indices again, or computes of the same operands, is what it had: [`shared`].
     Shared,
     /// Floats are hidden from the algebra of drivers: [`protect`].
     Protected,

@@ -55,7 +55,7 @@ fn operations(body: &Computation) -> Option<u64> {
     Some(operations)
 }
 
-/// For each element of the state whether rounds give on an element of the one before there, be it another one, and so ever on.
+/// For each element of the state whether it is one of those that the loop starts from in every one of [`MAX_ROUNDS`] rounds, be it another one in each.
 fn passed_on(body: &Computation) -> Option<Vec<bool>> {
     let root = &body.instructions[body.root];
     if root.op != Op::Tuple {
@@ -68,7 +68,7 @@ fn passed_on(body: &Computation) -> Option<Vec<bool>> {
     let sources: Vec<Option<usize>> = root.operands.iter().map(source).collect();
     let mut passed: Vec<bool> = sources.iter().map(Option::is_some).collect();
     // What is given on of something computed is computed in the next round.
-    for _ in 0..sources.len() {
+    for _ in 0..MAX_ROUNDS {
         let still = sources.iter().map(|source| source.is_some_and(|source| passed.get(source) == Some(&true)));
         passed = still.collect();
     }

@@ -39,8 +39,6 @@ impl Call {
             Some("remainder_f32") => 33,
             // A round for each eleven of at most 2045 binary places.
             Some("remainder_f64") => 187,
-            // A round for each word of a product.
-            Some("sin_f64" | "cos_f64" | "tan_f64") => 11,
             _ => 0,
         }
     }

@@ -6,7 +6,7 @@
 use super::{Function, HIDING, function};
 
 /// Functions that loops or arrays keep from being written so: they are applied to each lane.
-const LANE_BY_LANE: [&str; 5] = ["power_i32", "power_u32", "reduce_precision_f32", "remainder_f32", "two_over_pi_u32"];
+const LANE_BY_LANE: [&str; 4] = ["power_i32", "power_u32", "reduce_precision_f32", "remainder_f32"];
 
 /// What a function of vectors is called, whose scalar form has this name: `exp_f32_x4`.
 pub fn lane_wise_name(name: &str, lanes: u32) -> String {

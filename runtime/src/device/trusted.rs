@@ -34,12 +34,12 @@ pub(crate) fn module(
     //   memory (`Proofs::are_complete`), and every buffer that is bound has at least the bytes of these extents, or of the window that all
     //   accesses are proved to lie in: `Executable` binds
     //   tensors of the shapes that the program was compiled for and compares those of its caller (`check_inputs`). The one array of
-    //   the library, in `two_over_pi_u32`, clamps its index. The text of a shader is made by `weft_codegen_wgsl` alone: the
+    //   the library, in `two_over_pi_f64`, clamps its indices. The text of a shader is made by `weft_codegen_wgsl` alone: the
     //   module, the proofs and the text of a `Shader` come from one kernel. Programs that were read from text or bytes do not come here
     //   (`Program::is_foreign`). One from the cache has what this very build has proved: folder and file are the user's, nobody else may write
     //   there (`Cache::is_private`, `Cache::read`), and whoever acts as the user could as well change this program.
     // - bounds of loops, where no loop of the kernel goes on for as long as a value holds (`loops_end`): loops of the kernel IR count
-    //   through their extents, and those of the library at most 33 rounds (`Call::rounds`).
+    //   through their extents, and those of the library at most 187 rounds (`Call::rounds`).
     // Divisions stay guarded, and there are no rays, tasks or meshes.
     let module = unsafe { gpu.create_shader_module_trusted(descriptor, idle) };
     (module, without_zeros())

@@ -6,10 +6,20 @@ fn reduce_quadrant_large_f32(x: f32, quadrant: ptr<function, u32>) -> f32 {
     let offset = (bits >> u32(23u)) - 120u;
     let word = offset >> u32(5u);
     let shift = offset & u32(31u);
-    let w0 = two_over_pi_u32(word);
-    let w1 = two_over_pi_u32(word + 1u);
-    let w2 = two_over_pi_u32(word + 2u);
-    let w3 = two_over_pi_u32(word + 3u);
+    // Words `word` to `word + 3` of the digits of 2 / pi, with a word of zeros before the point; `word` is at most 4.
+    let by_one = (word & u32(1u)) != u32(0u);
+    let by_two = (word & u32(2u)) != u32(0u);
+    let by_four = (word & u32(4u)) != u32(0u);
+    let s0 = select(u32(0x00000000u), u32(0xa2f9836eu), by_one);
+    let s1 = select(u32(0xa2f9836eu), u32(0x4e441529u), by_one);
+    let s2 = select(u32(0x4e441529u), u32(0xfc2757d1u), by_one);
+    let s3 = select(u32(0xfc2757d1u), u32(0xf534ddc0u), by_one);
+    let s4 = select(u32(0xf534ddc0u), u32(0xdb629599u), by_one);
+    let s5 = select(u32(0xdb629599u), u32(0x3c439041u), by_one);
+    let w0 = select(select(s0, s2, by_two), u32(0xf534ddc0u), by_four);
+    let w1 = select(select(s1, s3, by_two), u32(0xdb629599u), by_four);
+    let w2 = select(select(s2, s4, by_two), u32(0x3c439041u), by_four);
+    let w3 = select(select(s3, s5, by_two), u32(0xfe5163abu), by_four);
     // A shift by 32 is written as two, for WGSL has none.
     let a = (w0 << shift) | ((w1 >> u32(1u)) >> (31u - shift));
     let b = (w1 << shift) | ((w2 >> u32(1u)) >> (31u - shift));

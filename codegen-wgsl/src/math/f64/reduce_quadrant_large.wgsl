@@ -7,31 +7,24 @@ fn reduce_quadrant_large_f64(x: f64, quadrant: ptr<function, u32>) -> vec2<f64> 
     let offset = (high_f64(x) >> 20u) - 1075u + 62u;
     let word = offset >> 5u;
     let shift = offset & 31u;
-    var product: array<u32, 6>;
-    var carry = 0lu;
-    for (var i = 0u; i < 6u; i++) {
-        let at = 5u - i;
-        // A shift by 32 is written as two, for WGSL has none.
-        let next = two_over_pi_f64(word + at + 1u) >> 1u;
-        let digits = (two_over_pi_f64(word + at) << shift) | (next >> (31u - shift));
-        let sum = u64(low) * u64(digits) + carry;
-        product[at] = u32(sum & 0xfffffffflu);
-        carry = sum >> 32u;
-    }
-    carry = 0lu;
-    for (var i = 0u; i < 5u; i++) {
-        let at = 4u - i;
-        let next = two_over_pi_f64(word + at + 2u) >> 1u;
-        let digits = (two_over_pi_f64(word + at + 1u) << shift) | (next >> (31u - shift));
-        let sum = u64(high) * u64(digits) + u64(product[at]) + carry;
-        product[at] = u32(sum & 0xfffffffflu);
-        carry = sum >> 32u;
-    }
+    let digits = two_over_pi_f64(word, shift);
+    // By words from the last: with the low word of the significand, and a word further up with its high word.
+    let low_5 = u64(low) * u64(digits[5]);
+    let low_4 = u64(low) * u64(digits[4]) + (low_5 >> 32u);
+    let low_3 = u64(low) * u64(digits[3]) + (low_4 >> 32u);
+    let low_2 = u64(low) * u64(digits[2]) + (low_3 >> 32u);
+    let low_1 = u64(low) * u64(digits[1]) + (low_2 >> 32u);
+    let low_0 = u64(low) * u64(digits[0]) + (low_1 >> 32u);
+    let high_4 = u64(high) * u64(digits[5]) + (low_4 & 0xfffffffflu);
+    let high_3 = u64(high) * u64(digits[4]) + (low_3 & 0xfffffffflu) + (high_4 >> 32u);
+    let high_2 = u64(high) * u64(digits[3]) + (low_2 & 0xfffffffflu) + (high_3 >> 32u);
+    let high_1 = u64(high) * u64(digits[2]) + (low_1 & 0xfffffffflu) + (high_2 >> 32u);
+    let high_0 = u64(high) * u64(digits[1]) + (low_0 & 0xfffffffflu) + (high_1 >> 32u);
     // The two top bits are the quadrant, the rest the fraction; from a half upwards the next quadrant is nearer, and the fraction is
     // counted down from it.
-    let top = (u64(product[0]) << 32u) | u64(product[1]);
-    let middle = (u64(product[2]) << 32u) | u64(product[3]);
-    let bottom = (u64(product[4]) << 32u) | u64(product[5]);
+    let top = (high_0 << 32u) | (high_1 & 0xfffffffflu);
+    let middle = (high_2 << 32u) | (high_3 & 0xfffffffflu);
+    let bottom = (high_4 << 32u) | (low_5 & 0xfffffffflu);
     let fraction = (top << 2u) | (middle >> 62u);
     let below = (middle << 2u) | (bottom >> 62u);
     let is_up = (fraction >> 63u) == 1lu;

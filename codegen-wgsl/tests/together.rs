@@ -40,7 +40,7 @@ fn check(name: &str, text: &str, operands: &[Vec<u32>], targets: &[&str]) {
 
 #[test]
 fn collectives_compute_what_they_say() {
-    together::for_each_collective("workgroup", |name, text, operands| {
+    together::for_each_collective("workgroup", false, |name, text, operands| {
         check(name, text, operands, &["floor", "discrete"])
     });
 }
@@ -64,7 +64,9 @@ fn packed_numbers_are_multiplied_four_at_a_time() {
 #[test]
 fn collectives_of_parts_compute_what_they_say() {
     for (part, _) in together::PARTS {
-        together::for_each_collective(part, |name, text, operands| check(name, text, operands, &["floor", "discrete"]));
+        together::for_each_collective(part, false, |name, text, operands| {
+            check(name, text, operands, &["floor", "discrete"])
+        });
     }
 }
 

@@ -1,5 +1,6 @@
 //! What invocations do together, on the device and in the interpreter of kernels.
 
+use crate::count::cases;
 use crate::{lockstep, support, together_support as together};
 use std::sync::LazyLock;
 use weft_codegen_wgsl::kernel::{Kernel, Space};
@@ -114,26 +115,35 @@ fn subgroup() -> usize {
     sizes.map_or(8, |sizes| sizes.max as usize)
 }
 
+/// Whether all three of a combination, a function and a size are tried together.
+fn is_long() -> bool {
+    cases(1) > 1
+}
+
 #[test]
 fn workgroups_combine_their_values() {
     let tree = DEVICE.target().clone().with(|target| {
         (target.features.subgroup, target.features.subgroup_barrier) = (None, false);
         target.features.cooperative_matrices.clear();
     });
-    together::for_each_collective("workgroup", |name, text, operands| {
+    together::for_each_collective("workgroup", is_long(), |name, text, operands| {
         check(name, text, operands, DEVICE.target());
         if name.starts_with("combine") {
             check(name, text, operands, &tree);
         }
     });
     for (part, _) in together::PARTS {
-        together::for_each_collective(part, |name, text, operands| check(name, text, operands, DEVICE.target()));
+        together::for_each_collective(part, is_long(), |name, text, operands| {
+            check(name, text, operands, DEVICE.target())
+        });
     }
 }
 
 #[test]
 fn subgroups_combine_their_values() {
-    together::for_each_collective("subgroup", |name, text, operands| check(name, text, operands, DEVICE.target()));
+    together::for_each_collective("subgroup", is_long(), |name, text, operands| {
+        check(name, text, operands, DEVICE.target())
+    });
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use weft_affine::{Expr, Var};
@@ -14,7 +15,7 @@ use weft_hlo::ir::ArenaId;
 pub(crate) type Symbol = u64;
 
 /// The lanes of a value.
-type Lanes = Vec<Symbol>;
+type Lanes = SmallVec<[Symbol; 4]>;
 
 fn symbol(parts: impl Hash) -> Symbol {
     let mut hasher = DefaultHasher::new();
@@ -75,7 +76,7 @@ impl Machine<'_> {
         for (index, extent) in dims.iter().zip(&function.extents) {
             assert!((0..*extent).contains(index), "@{} is called at {dims:?}", function.name);
         }
-        let mut values: Vec<Lanes> = vec![Vec::new(); function.values.len()];
+        let mut values: Vec<Lanes> = vec![Lanes::new(); function.values.len()];
         for (parameter, argument) in function.parameters.iter().zip(arguments) {
             values[parameter.index()] = in_lanes(argument, function.values[*parameter].lanes);
         }
@@ -186,8 +187,8 @@ impl Machine<'_> {
     fn lanes(&self, op: &ScalarOp, lanes: u32, scope: &Scope<'_>, operands: &[Lanes]) -> Lanes {
         match op {
             ScalarOp::Splat { .. } => in_lanes(&operands[0], lanes),
-            ScalarOp::Compose { .. } => operands.concat(),
-            ScalarOp::Lane { lane, .. } => vec![operands[0][*lane as usize]],
+            ScalarOp::Compose { .. } => operands.iter().flatten().copied().collect(),
+            ScalarOp::Lane { lane, .. } => smallvec![operands[0][*lane as usize]],
             ScalarOp::Extract { memory, indices } => {
                 let first = self.position(*memory, indices, scope);
                 let read = |position: i64| match self.kernel.memories[*memory].space {
@@ -198,7 +199,7 @@ impl Machine<'_> {
             }
             _ => {
                 let operands: Vec<Lanes> = operands.iter().map(|operand| in_lanes(operand, lanes)).collect();
-                let of_lane = |lane| operands.iter().map(|operand| operand[lane]).collect::<Vec<Symbol>>();
+                let of_lane = |lane| operands.iter().map(|operand| operand[lane]).collect::<Lanes>();
                 (0..lanes as usize).map(|lane| self.scalar(op, scope, &of_lane(lane))).collect()
             }
         }
@@ -233,13 +234,13 @@ impl Machine<'_> {
 
 /// A value that has so many lanes, or the same in each.
 fn in_lanes(value: &Lanes, lanes: u32) -> Lanes {
-    if value.len() == 1 { vec![value[0]; lanes as usize] } else { value.clone() }
+    if value.len() == 1 { smallvec![value[0]; lanes as usize] } else { value.clone() }
 }
 
 fn all(operands: &[Operand], values: &[Lanes]) -> Vec<Lanes> {
     let one = |operand: &Operand| match operand {
         Operand::Value(value) => values[value.index()].clone(),
-        Operand::Constant(scalar) => vec![symbol(format!("{scalar:?}"))],
+        Operand::Constant(scalar) => smallvec![symbol(scalar)],
     };
     operands.iter().map(one).collect()
 }

@@ -37,12 +37,17 @@ pub(crate) const PARTS: [(&str, usize); 7] = [
 /// How values are combined; the last in any order.
 const COMBINATIONS: [&str; 4] = ["reduce", "scan", "exclusive-scan", "combine"];
 
-/// Calls a test with the name, the text and the operands of each collective of a scope: all combinations, functions and sizes.
-pub(crate) fn for_each_collective(scope: &str, mut test: impl FnMut(&str, &str, &[Vec<u32>])) {
+/// Calls a test with the name, the text and the operands of collectives of a scope: every two of a combination, a function and a size, or
+/// all three together.
+pub(crate) fn for_each_collective(scope: &str, all: bool, mut test: impl FnMut(&str, &str, &[Vec<u32>])) {
     let whole = PARTS.iter().find(|(part, _)| *part == scope).map_or(1, |(_, whole)| *whole);
-    for combination in COMBINATIONS {
-        for function in &FUNCTIONS[..if combination == "combine" { COMMUTING } else { FUNCTIONS.len() }] {
-            for threads in SIZES.into_iter().filter(|threads| threads % whole == 0) {
+    let sizes: Vec<usize> = SIZES.into_iter().filter(|threads| threads % whole == 0).collect();
+    let all = all || sizes.len() == 1;
+    for (row, combination) in COMBINATIONS.into_iter().enumerate() {
+        let functions = &FUNCTIONS[..if combination == "combine" { COMMUTING } else { FUNCTIONS.len() }];
+        for (column, function) in functions.iter().enumerate() {
+            let tried = |(place, _): &(usize, &usize)| all || (row + column + place) % 2 == 0;
+            for &threads in sizes.iter().enumerate().filter(tried).map(|(_, threads)| threads) {
                 let operands: Vec<Vec<u32>> =
                     (0..).zip(function.1).map(|(seed, ty)| words(ty, 2 * threads, seed)).collect();
                 let name = format!("{combination} {scope} {} {threads}", function.0);

@@ -1,6 +1,6 @@
 //! Nothing that the simplifier claims is false: random expressions over random domains, judged point by point.
 //!
-//! A thousand cases of each series run by default. The long run is
+//! Two thousand cases of each series run by default. The long run is
 //! `WEFT_CASES=100 cargo test --release -p weft-affine soundness:: -- --nocapture`:
 //! a hundred times as many without constraints and with, and the share of each class of cases. A failing case is made small and
 //! printed.
@@ -12,7 +12,7 @@ use crate::support::run::run;
 use weft_affine::{Constraint, Expr, Ranges, Simplifier, explain, range_of, simplify};
 
 /// Cases of each series that run by default.
-const STANDARD: u64 = 1000;
+const STANDARD: u64 = 2000;
 /// Points at which each step of a derivation is checked.
 const STEP_POINTS: usize = 6;
 

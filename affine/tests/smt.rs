@@ -8,12 +8,13 @@
 //! them all with room to spare, so that the test passes or fails alike.
 
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use easy_smt::{Context, ContextBuilder, Response, SExpr};
 use weft_affine::law::{Claim, Condition, Operator, Pattern, Relation, Statement, is_number};
 use weft_affine::{Law, laws};
+
+use crate::support::cores::on_all_cores;
 
 /// The solver's steps for a law over all integers: a second or two of its work.
 const MAX_STEPS_OPEN: u64 = 800_000;
@@ -309,20 +310,11 @@ fn prove(statement: &Statement) -> Verdict {
 #[test]
 fn every_law_is_proved() {
     let laws = laws();
-    let next = AtomicUsize::new(0);
     // The solver uses one core.
-    let prove_waiting = || {
-        let waiting = std::iter::from_fn(|| laws.get(next.fetch_add(1, Ordering::Relaxed)));
-        let prove = |law: &&'static Law| {
-            let start = Instant::now();
-            let verdict = prove(&law.statement().expect("a law can be read"));
-            (*law, verdict, start.elapsed().as_millis())
-        };
-        waiting.map(prove).collect::<Vec<_>>()
-    };
-    let mut proved: Vec<(&Law, Verdict, u128)> = std::thread::scope(|scope| {
-        let threads = [scope.spawn(prove_waiting), scope.spawn(prove_waiting)];
-        threads.into_iter().flat_map(|thread| thread.join().expect("the solver answers")).collect()
+    let mut proved: Vec<(&Law, Verdict, u128)> = on_all_cores(laws, |law| {
+        let start = Instant::now();
+        let verdict = prove(&law.statement().expect("a law can be read"));
+        (*law, verdict, start.elapsed().as_millis())
     });
     proved.sort_by_key(|(law, ..)| laws.iter().position(|other| other == law));
     for (law, verdict, milliseconds) in &proved {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use crate::support::machine::invocation;
-use crate::support::{IN_LOOPS, Stages, all_stages, in_loops, verified};
+use crate::support::{IN_LOOPS, Stages, all_stages, in_loops, on_all_cores, verified};
 use std::fs;
 use weft_partition::Fused;
 
@@ -33,7 +33,7 @@ fn check(name: &str, made: &[Stages], samples: i64) -> usize {
 
 #[test]
 fn the_corpus_computes_the_same_flat() {
-    let kernels: usize = IN_LOOPS.iter().map(|(name, made)| check(name, made, 24)).sum();
+    let kernels: usize = on_all_cores(&IN_LOOPS, |(name, made)| check(name, made, 24)).into_iter().sum();
     assert!(kernels > 200, "{kernels}");
 }
 

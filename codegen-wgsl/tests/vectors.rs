@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use crate::support::machine::{Writes, invocation, write};
-use crate::support::{IN_LOOPS, Stages, all_stages, in_loops, verified};
+use crate::support::{IN_LOOPS, Stages, all_stages, in_loops, on_all_cores, verified};
 use weft_affine::{Constraint, Expr, Interval, Ranges, Var, simplify};
 use weft_codegen_wgsl::compile;
 use weft_codegen_wgsl::kernel::{Block, Condition, Function, Kernel, Memory, ScalarOp, Statement};
@@ -128,7 +128,7 @@ fn check(name: &str, made: &[Stages]) -> (usize, usize) {
 
 #[test]
 fn the_corpus_computes_the_same_in_vectors() {
-    let found: Vec<(usize, usize)> = IN_LOOPS.iter().map(|(name, made)| check(name, made)).collect();
+    let found: Vec<(usize, usize)> = on_all_cores(&IN_LOOPS, |(name, made)| check(name, made));
     let vectors: usize = found.iter().map(|(vectors, _)| vectors).sum();
     let reads: usize = found.iter().map(|(_, reads)| reads).sum();
     assert!(vectors > 200 && reads > 100, "{vectors} of vectors, {reads} that read some");

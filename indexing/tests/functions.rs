@@ -40,7 +40,7 @@ fn known(tally: &Tally) -> f64 {
 
 /// Runs a check over random maps, and returns how often each answer was given; of maps that were enumerated they must be known
 /// as often as that.
-fn judge(what: &str, least: f64, check: impl Fn(&Case) -> Result<(bool, String), String>) -> String {
+fn judge(what: &str, least: f64, check: impl Fn(&Case) -> Result<(bool, String), String> + Sync) -> String {
     let (mut enumerated, mut others) = (Tally::default(), Tally::default());
     run(cases(STANDARD), true, check, |_, (walked, answer)| {
         let tally = if walked { &mut enumerated } else { &mut others };

@@ -205,27 +205,37 @@ fn contains(sum: &Expr, side: &Expr, factor: i64) -> bool {
 }
 
 /// The whole, where in each sum at a place the other side stands for the one side as often as the place says; nothing on
-/// overflow.
+/// overflow. Only what holds such a place is made again.
 fn rewritten(whole: &Expr, sums: &[Expr], places: &[(usize, i64)], side: &Expr, other: &Expr) -> Option<Expr> {
-    let mut done: FxHashMap<u128, Expr> = FxHashMap::default();
+    let mut became: FxHashMap<u128, Expr> = FxHashMap::default();
     for (i, sum) in sums.iter().enumerate() {
         let factor = places.iter().find(|(place, _)| *place == i).map_or(0, |(_, factor)| *factor);
         let kept = sum.checked_add_scaled(side, factor.checked_neg()?).ok()?;
-        let new = with_arguments(&kept, &done)?.checked_add_scaled(other, factor).ok()?;
-        done.insert(sum.structural_hash(), new);
+        let new = with_arguments(&kept, &became)?.checked_add_scaled(other, factor).ok()?;
+        if new != *sum {
+            became.insert(sum.structural_hash(), new);
+        }
     }
-    done.remove(&whole.structural_hash())
+    Some(became.remove(&whole.structural_hash()).unwrap_or_else(|| whole.clone()))
 }
 
 /// The sum with what its arguments have become.
-fn with_arguments(sum: &Expr, done: &FxHashMap<u128, Expr>) -> Option<Expr> {
-    let became = |x: &Expr| done.get(&x.structural_hash()).cloned().unwrap_or_else(|| x.clone());
-    let mut new = Expr::constant(sum.constant_term());
+fn with_arguments(sum: &Expr, became: &FxHashMap<u128, Expr>) -> Option<Expr> {
+    let changed = |atom: &Atom| match atom {
+        Atom::Var(_) => None,
+        Atom::FloorDiv(x, _) | Atom::Mod(x, _) => became.get(&x.structural_hash()),
+    };
+    if sum.terms().iter().all(|term| changed(&term.atom).is_none()) {
+        return Some(sum.clone());
+    }
+    let unchanged = sum.terms().iter().filter(|term| changed(&term.atom).is_none()).cloned().collect();
+    let mut new = Expr::from_sorted(sum.constant_term(), unchanged);
     for term in sum.terms() {
+        let Some(x) = changed(&term.atom) else { continue };
         let atom = match &term.atom {
-            Atom::Var(v) => Expr::var(*v),
-            Atom::FloorDiv(x, c) => became(x).checked_floor_div(*c).ok()?,
-            Atom::Mod(x, c) => became(x).checked_modulo(*c).ok()?,
+            Atom::Var(_) => continue,
+            Atom::FloorDiv(_, c) => x.checked_floor_div(*c).ok()?,
+            Atom::Mod(_, c) => x.checked_modulo(*c).ok()?,
         };
         new = new.checked_add_scaled(&atom, term.coefficient).ok()?;
     }

@@ -8,6 +8,7 @@
 pub(crate) mod cancel;
 pub(crate) mod case;
 pub(crate) mod chain;
+pub(crate) mod cores;
 pub(crate) mod count;
 pub(crate) mod distribution;
 pub(crate) mod generate;

@@ -3,18 +3,21 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::case::Case;
+use super::cores::on_all_cores;
 use super::generate;
 use super::shrink::shrink;
 
 /// Failures that are made small and printed before a run gives up.
 const MAX_REPORTED: usize = 5;
+/// Cases that are checked before what was found is looked at.
+const AT_ONCE: usize = 500;
 
-/// Checks the first `count` cases of a series; `seen` is told of each that holds. Fails with minimal cases where the check
-/// fails or panics.
-pub(crate) fn run<T>(
+/// Checks the first `count` cases of a series on all cores; `seen` is told of each that holds, in their order. Fails with minimal
+/// cases where the check fails or panics.
+pub(crate) fn run<T: Send>(
     count: u64,
     constrained: bool,
-    check: impl Fn(&Case) -> Result<T, String>,
+    check: impl Fn(&Case) -> Result<T, String> + Sync,
     mut seen: impl FnMut(&Case, T),
 ) {
     let guarded = |case: &Case| {
@@ -27,17 +30,26 @@ pub(crate) fn run<T>(
         })
     };
     let mut failures = Vec::new();
-    for number in 0..count {
-        let case = generate::case(number, constrained);
-        match guarded(&case) {
-            Ok(found) => seen(&case, found),
-            Err(message) => {
-                let (small, message) = shrink(case, message, |c| guarded(c).map(|_| ()));
-                failures.push(format!("case {number}: {message}\n{small}"));
-                if failures.len() >= MAX_REPORTED {
-                    break;
+    let numbers: Vec<u64> = (0..count).collect();
+    for numbers in numbers.chunks(AT_ONCE) {
+        let mut found = on_all_cores(numbers, |&number| {
+            let case = generate::case(number, constrained);
+            let found = guarded(&case);
+            (number, case, found)
+        });
+        found.sort_unstable_by_key(|(number, ..)| *number);
+        for (number, case, found) in found {
+            match found {
+                Ok(found) => seen(&case, found),
+                Err(_) if failures.len() >= MAX_REPORTED => {}
+                Err(message) => {
+                    let (small, message) = shrink(case, message, |c| guarded(c).map(|_| ()));
+                    failures.push(format!("case {number}: {message}\n{small}"));
                 }
             }
+        }
+        if failures.len() >= MAX_REPORTED {
+            break;
         }
     }
     assert!(failures.is_empty(), "{} cases failed\n{}", failures.len(), failures.join("\n"));

@@ -2,16 +2,19 @@
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "../../../affine/tests/support/cores.rs"]
+mod cores;
 pub(crate) mod count;
 pub(crate) mod lockstep;
 pub(crate) mod machine;
 pub(crate) mod pairs;
 pub(crate) mod together;
 
+pub(crate) use cores::on_all_cores;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use weft_codegen_wgsl::kernel::{Kernel, Statement};
 use weft_codegen_wgsl::lower::Lowering;
 use weft_codegen_wgsl::{Shader, Site, Target, compile, kernel, lower, lowered};
@@ -64,25 +67,6 @@ fn software() -> Target {
 /// A text read and fused for a device in software. What is one kernel on GPUs would be loops within loops there.
 pub(crate) fn fused_for_software(text: &str) -> Result<Fused, Diagnostics> {
     fuse(&text::parse(text)?, &software())
-}
-
-/// What is found of each of some things, in their order or in another one, on all cores: a few programs take as long as all others.
-pub(crate) fn on_all_cores<A: Sync, T: Send>(of: &[A], find: impl Fn(&A) -> T + Sync) -> Vec<T> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut found = Vec::new();
-        while let Some(one) = of.get(next.fetch_add(1, Ordering::Relaxed)) {
-            found.push(find(one));
-        }
-        found
-    };
-    std::thread::scope(|scope| {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        let found =
-            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        found.flatten().collect()
-    })
 }
 
 /// What is found of each text of the corpus.

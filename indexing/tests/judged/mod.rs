@@ -55,6 +55,13 @@ impl Tally {
         *self.0.entry(answer.into()).or_default() += 1;
     }
 
+    /// Adds the answers of another tally.
+    pub(crate) fn join(&mut self, other: Tally) {
+        for (answer, count) in other.0 {
+            *self.0.entry(answer).or_default() += count;
+        }
+    }
+
     pub(crate) fn of(&self, answer: &str) -> usize {
         self.0.iter().filter(|(name, _)| name.starts_with(answer)).map(|(_, n)| n).sum()
     }

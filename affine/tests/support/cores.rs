@@ -1,0 +1,22 @@
+//! Work on many things of one kind, shared out.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What is found of each of some things, in their order or in another one, on all cores: a few programs take as long as all others.
+pub(crate) fn on_all_cores<A: Sync, T: Send>(of: &[A], find: impl Fn(&A) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut found = Vec::new();
+        while let Some(one) = of.get(next.fetch_add(1, Ordering::Relaxed)) {
+            found.push(find(one));
+        }
+        found
+    };
+    std::thread::scope(|scope| {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        let found =
+            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        found.flatten().collect()
+    })
+}

@@ -1,8 +1,9 @@
-//! Work on many things of one kind, shared out.
+//! Work on many things of one kind, shared out over all cores.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What is found of each of some things, in their order or in another one, on all cores: a few programs take as long as all others.
+/// What is found of each of some things, in any order. Every core takes the next one when it is done, since a few may take as long as
+/// all others.
 pub(crate) fn on_all_cores<A: Sync, T: Send>(of: &[A], find: impl Fn(&A) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let work = || {

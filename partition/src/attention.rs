@@ -19,7 +19,7 @@ use weft_affine::{Atom, Expr, Var};
 /// - In software an invocation has up to 8 queries and all columns, so many that it has 256 sums; 8 keys at a time, or 4 where there would be more than 768 products with values in a round. Where subgroups have 4 or 8 invocations
 ///   these are a workgroup and read keys and values together, else 8 invocations are.
 /// - On GPUs a workgroup has 16 × 16 invocations, or 8 × 16, 8 × 8 or 4 × 8, so that tiles fit in workgroup memory, and if that makes two for each core. An invocation has the scores of 4 queries and 4 keys; tiles of queries, keys and values are
-///   8 products deep, and the exponentials go through a tile of their own to who multiplies them with values: an invocation has its queries' sums for a part of the columns, 64 at most.
+///   16 products deep, or 8 where that is all that fits, and the exponentials go through a tile of their own to who multiplies them with values: an invocation has its queries' sums for a part of the columns, 64 at most.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Attention {
     /// Matrices side by side.
@@ -60,11 +60,11 @@ const OWN_INVOCATIONS: i64 = 8;
 /// Products that are added at a time by an invocation that reads for itself.
 const OWN_STEP: i64 = 4;
 
-/// Invocations of a workgroup of a GPU along queries, and along keys and columns; queries and keys of an invocation, how deep tiles are, and sums of products with values of an invocation. Where larger workgroups are fewer than
-/// so many a core, smaller ones are taken.
+/// Invocations of a workgroup of a GPU along queries, and along keys and columns; queries and keys of an invocation, how deep tiles are if they fit, and sums of products with values of an invocation. Where larger workgroups are fewer than
+/// so many a core, smaller ones are taken. Eight heads of 1,024 queries take an NVIDIA H200 0.82 of the time with tiles 16 deep instead of 8, and 1.1 times as long with 32.
 const SHARED_GROUPS: [[i64; 2]; 4] = [[16, 16], [8, 16], [8, 8], [4, 8]];
 const SHARED_SIDE: i64 = 4;
-const SHARED_STEP: i64 = 8;
+const SHARED_STEPS: [i64; 2] = [16, 8];
 const SHARED_SUMS: i64 = 64;
 const GROUPS_OF_CORE: i64 = 2;
 
@@ -138,18 +138,18 @@ impl Attention {
         let Attention { queries, keys, columns, batch, .. } = self;
         let bytes = i64::from(target.max_workgroup_storage_bytes);
         let lanes = if keys % 4 == 0 && columns % 4 == 0 { 4 } else { 1 };
-        let of = |group: &[i64; 2]| {
+        let of = |group: [i64; 2], step: i64| {
             let (rows, across) = (SHARED_SIDE.min(queries), SHARED_SIDE);
-            Attention { rows, across, group: *group, step: SHARED_STEP, tiles: TileOwner::Workgroup, lanes, ..self }
+            Attention { rows, across, group, step, tiles: TileOwner::Workgroup, lanes, ..self }
         };
-        let all = SHARED_GROUPS.iter().map(of);
         let fits = |it: &Attention| {
             let is_held = it.rows * it.own_columns() <= SHARED_SUMS;
             is_held && it.group[0] * it.group[1] <= most && it.tile_bytes() <= bytes
         };
+        let deepest = |group: &[i64; 2]| SHARED_STEPS.iter().map(|step| of(*group, *step)).find(fits);
         let wanted = GROUPS_OF_CORE * i64::from(target.hardware.cores);
         let is_enough = |it: &Attention| batch.saturating_mul(it.workgroups()[0]) >= wanted;
-        let found: Vec<Attention> = all.filter(fits).collect();
+        let found: Vec<Attention> = SHARED_GROUPS.iter().filter_map(deepest).collect();
         let found = found.iter().find(|it| is_enough(it)).or(found.last());
         found.copied().ok_or_else(|| match columns > SHARED_SUMS / SHARED_SIDE * SHARED_GROUPS[0][1] {
             true => format!("{columns} columns of values are too many for the registers of an invocation"),

@@ -20,7 +20,7 @@ const FEW_IN_SOFTWARE: i64 = 1 << 12;
 pub(crate) const MAX_CHAIN: i64 = 1024;
 const MAX_COLUMN: i64 = 256;
 
-/// Elements of a line that a workgroup of a GPU scans: 256 invocations of 16.
+/// Elements of a line that a workgroup of a GPU scans: 1,024 invocations of 4, or fewer with more each.
 const MAX_ROW: i64 = 4096;
 
 /// A `reduce-window` whose window is as long as the dimension that it moves along, so that each result folds all elements up to its own, or all from its own on: cumulative

@@ -172,6 +172,7 @@ fn any_target() -> impl Strategy<Value = Target> {
                 it.arithmetic.contraction,
                 it.arithmetic.exact_division,
                 it.arithmetic.exact_sqrt,
+                it.arithmetic.exact_fma,
                 ..,
             ] = choices;
             let sizes = Subgroups { min: smallest.min(largest), max: smallest.max(largest) };

@@ -454,7 +454,7 @@ fn large_tiles_are_read_ahead() {
     let device = support::device();
     let target = small_card(&device);
     for ([rows, depth, columns], is_deep) in
-        [([260, 24, 140], [true, false]), ([258, 33, 129], [true, true]), ([270, 17, 132], [false, false])]
+        [([388, 24, 140], [true, false]), ([386, 33, 129], [true, true]), ([398, 17, 132], [false, false])]
     {
         let shape = |along: usize, is_deep: bool| match is_deep {
             true => (format!("f32[{along},{depth}]"), 1),

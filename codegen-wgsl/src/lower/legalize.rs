@@ -21,7 +21,6 @@ pub fn legalize(kernel: &Kernel, target: &Target) -> Kernel {
 }
 
 fn block(body: &mut Block, function: &mut Function, arithmetic: &Arithmetic) {
-    let has_subnormals = arithmetic.flushes_denormals != Some(true);
     let mut statements = Vec::with_capacity(body.statements.len());
     for mut statement in std::mem::take(&mut body.statements) {
         statement.blocks_mut().into_iter().for_each(|inner| block(inner, function, arithmetic));
@@ -30,13 +29,13 @@ fn block(body: &mut Block, function: &mut Function, arithmetic: &Arithmetic) {
                 ScalarOp::Binary { op: BinaryOp::Divide, operands }
                     if !arithmetic.exact_division && is_rounded(function, operands) =>
                 {
-                    rounded::quotient(*value, operands, has_subnormals, function, &mut statements);
+                    rounded::quotient(*value, operands, *arithmetic, function, &mut statements);
                     continue;
                 }
                 ScalarOp::Unary { op: UnaryOp::Sqrt, operand }
                     if !arithmetic.exact_sqrt && Kernel::operand_type(function, operand) == ElementType::F32 =>
                 {
-                    rounded::square_root(*value, operand, has_subnormals, function, &mut statements);
+                    rounded::square_root(*value, operand, *arithmetic, function, &mut statements);
                     continue;
                 }
                 _ => {}

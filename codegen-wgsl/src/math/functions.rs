@@ -102,7 +102,7 @@ functions! {
     cosh_f32 "f32/cosh" [half_exp_f32]
     erf_f32 "f32/erf" [copy_sign_f32 exp_inner_f32 is_nan_f32]
     exp_f32 "f32/exp" [exp_inner_f32 infinity_f32 is_nan_f32]
-    exp_inner_f32 "f32/exp_inner" [exponential_polynomial_f32 whole_f32]
+    exp_inner_f32 "f32/exp_inner" [exponential_polynomial_f32]
     expm1_f32 "f32/expm1" [whole_f32 exponential_polynomial_f32 infinity_f32 is_nan_f32]
     exponential_polynomial_f32 "f32/exponential_polynomial" []
     u32_to_f32 "f32/from_u32" []

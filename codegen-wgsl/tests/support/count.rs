@@ -99,7 +99,19 @@ impl<'k> Machine<'k> {
                 }
                 Statement::If { values: defined, condition, then, otherwise } => {
                     let mut inside = at.clone();
-                    let branch = if holds(condition, &mut inside, &operands) { then } else { otherwise };
+                    let is_unknown = matches!(condition, Condition::Value(_)) && operands[0][0].is_none();
+                    let is_computed = |block: &Block| {
+                        block
+                            .statements
+                            .iter()
+                            .all(|it| matches!(it, Statement::Let { op, .. } if op.indices().is_empty()))
+                    };
+                    // Which block is chosen does not matter where neither reads anything.
+                    let holds = match is_unknown && is_computed(then) && is_computed(otherwise) {
+                        true => false,
+                        false => holds(condition, &mut inside, &operands),
+                    };
+                    let branch = if holds { then } else { otherwise };
                     let results = self.run(branch, &mut inside, values);
                     assign_all(values, defined, &results);
                 }

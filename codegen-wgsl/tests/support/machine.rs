@@ -9,9 +9,9 @@ use weft_affine::{Expr, Var};
 use weft_codegen_wgsl::kernel::{
     Access, Binding, Block, Condition, Function, Kernel, MemoryId, Operand, ScalarOp, Space, Statement, ValueId,
 };
-use weft_hlo::ir::ArenaId;
+use weft_hlo::ir::{ArenaId, BinaryOp};
 
-/// A value stands for the expression that computes it; equal symbols mean equal expressions.
+/// A value stands for the expression that computes it; equal symbols mean equal expressions. Even ones are true, and a choice is what is chosen.
 pub(crate) type Symbol = u64;
 
 /// The lanes of a value.
@@ -100,7 +100,7 @@ impl Machine<'_> {
                     let mut holds =
                         condition.constraints().iter().all(|test| test.bounds.contains(scope.index(&test.expr)));
                     if let Condition::Value(_) = condition {
-                        holds &= operands[0][0].is_multiple_of(2);
+                        holds &= is_true(operands[0][0]);
                     }
                     let mut inner = scope.clone();
                     for (binding, value) in condition.bindings().iter().zip(&operands) {
@@ -129,7 +129,7 @@ impl Machine<'_> {
                         for (accumulator, symbol) in accumulators.iter().zip(&carried) {
                             values[accumulator.index()] = in_lanes(symbol, lanes(accumulator));
                         }
-                        if !self.run(of, condition, &scope, values)[0][0].is_multiple_of(2) {
+                        if !is_true(self.run(of, condition, &scope, values)[0][0]) {
                             break;
                         }
                         carried = self.run(of, body, &scope, values);
@@ -209,12 +209,17 @@ impl Machine<'_> {
         match op {
             ScalarOp::Index { index, element_type } => symbol((scope.index(index), element_type)),
             ScalarOp::Unary { op, .. } => symbol((op, operands)),
+            ScalarOp::Binary { op: op @ (BinaryOp::And | BinaryOp::Or), .. } => {
+                let mut found = operands.iter().map(|operand| is_true(*operand));
+                let is = if *op == BinaryOp::And { found.all(|is| is) } else { found.any(|is| is) };
+                symbol((op, operands)) & !1 | u64::from(!is)
+            }
             ScalarOp::Binary { op, .. } => symbol((op, operands)),
             ScalarOp::Compare { direction, order, .. } => symbol((direction, order, operands)),
             ScalarOp::MultiplyAdd { .. } => symbol(("multiply-add", operands)),
             ScalarOp::Pack { .. } => symbol(("pack", operands)),
             ScalarOp::PackedDot { is_signed, .. } => symbol(("packed-dot", is_signed, operands)),
-            ScalarOp::Select { .. } => symbol(("select", operands)),
+            ScalarOp::Select { .. } => operands[if is_true(operands[0]) { 1 } else { 2 }],
             ScalarOp::Clamp { .. } => symbol(("clamp", operands)),
             ScalarOp::Bitcast { to, .. } => symbol(("bitcast", to, operands)),
             ScalarOp::Convert { to, .. } => symbol((to, operands)),
@@ -230,6 +235,11 @@ impl Machine<'_> {
             other => panic!("{other:?} is no operation of one lane"),
         }
     }
+}
+
+/// Whether what a value is taken for is true, if it is a truth value.
+fn is_true(value: Symbol) -> bool {
+    value.is_multiple_of(2)
 }
 
 /// A value that has so many lanes, or the same in each.

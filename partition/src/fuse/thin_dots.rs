@@ -16,8 +16,9 @@ const LONG: i64 = 64;
 const STRETCH: i64 = 512;
 const MOST_STRETCHES: i64 = 32;
 
-/// Invocations that each lane of a device is to have.
+/// Invocations that each lane of a device is to have, of so many results: where there are few, tiles are smaller, and without stretches invocations would have as much to add.
 const INVOCATIONS: i64 = 4;
+const RESULTS: i64 = 16;
 
 /// The module with dots of vectors as reductions, and with the sums of dots that have few results cut into stretches, on GPUs: as many as give each lane of the device four invocations.
 pub(super) fn rewrite(module: Module, target: &Target, decisions: &mut Vec<Decision>) -> Module {
@@ -46,8 +47,7 @@ fn form(computation: &Computation, dot: InstrId, target: &Target) -> Option<DotF
     if product.tiles != TileOwner::Workgroup {
         return None;
     }
-    let groups = product.workgroups().into_iter().fold(1, i64::saturating_mul);
-    let invocations = groups.saturating_mul(product.invocations());
+    let invocations = [product.batch, product.rows, product.columns].into_iter().fold(1, i64::saturating_mul) / RESULTS;
     let lanes = i64::from(target.hardware.cores) * i64::from(target.hardware.lanes_per_core);
     let lhs = computation.instructions[*instruction.operands.first()?].shape.as_array()?;
     let longest = lhs_contracting_dims.iter().map(|at| lhs.extents[*at as usize]).max()?;

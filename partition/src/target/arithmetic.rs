@@ -13,6 +13,8 @@ pub struct Arithmetic {
     pub exact_division: bool,
     /// Whether the square root of an `f32` is known to be rounded correctly. Vulkan allows what `1 / inverseSqrt(x)` may have.
     pub exact_sqrt: bool,
+    /// Whether WGSL's `fma` of three `f32` is known to round once. Vulkan allows it to be a product and a sum, each rounded.
+    pub exact_fma: bool,
     /// Whether sums, products and quotients take subnormal `f32` for zero, as operands and as results; `Some(false)` where all
     /// operations keep them, `None` where that is not known, and either may happen, even from one operation to the next.
     pub flushes_denormals: Option<bool>,

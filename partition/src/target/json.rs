@@ -130,6 +130,7 @@ partial! {
             contraction: bool,
             exact_division: bool,
             exact_sqrt: bool,
+            exact_fma: bool,
             flushes_denormals: Option<bool>,
         }
     }

@@ -46,8 +46,13 @@ impl Target {
 }
 
 /// Nothing is known of what rounds or flushes. The software adapters are the exception, tests compare them with the evaluator.
-const UNKNOWN: Arithmetic =
-    Arithmetic { contraction: true, exact_division: false, exact_sqrt: false, flushes_denormals: None };
+const UNKNOWN: Arithmetic = Arithmetic {
+    contraction: true,
+    exact_division: false,
+    exact_sqrt: false,
+    exact_fma: false,
+    flushes_denormals: None,
+};
 
 /// WebGPU's default limits, and no features.
 pub(super) fn floor() -> Target {

@@ -197,6 +197,7 @@ fn class(kind: DeviceKind, info: &wgpu::AdapterInfo) -> Class {
     let Target { mut arithmetic, mut hardware, .. } = Target::preset(preset).unwrap_or_default();
     arithmetic.flushes_denormals = flushes_denormals(info);
     arithmetic.contraction = contracts(info);
+    arithmetic.exact_fma = info.vendor == NVIDIA;
     hardware.few_registers = info.driver == "SwiftShader driver";
     hardware.serial_access = info.driver == "llvmpipe";
     if kind == DeviceKind::Software {

@@ -51,6 +51,35 @@ pub(super) async fn products_apart(device: &Device, writing: Writing) -> Result<
     Ok(Answer::of_wrong(&fused, FORMS.len()))
 }
 
+/// Whether `fma` rounds once: the product and its rounded value, taken from it, leave what the rounding lost, and a third number comes out as it does exactly.
+pub(super) async fn products_fused(device: &Device) -> Result<Answer, Error> {
+    const FORMS: [(&str, &str); 3] = [
+        ("fma(x, y, z)", "fma(x, y, z)"),
+        ("fma(-x, y, -z)", "-fma(-x, y, -z)"),
+        ("vectors", "fma(vec4<f32>(x, y, x, x), vec4<f32>(y, x, y, y), vec4<f32>(z, z, z, z)).y"),
+    ];
+    let mut numbers = Numbers::new();
+    let triples: Vec<[f32; 3]> = (0..SAMPLE)
+        .flat_map(|_| {
+            let [x, y] = [numbers.float(), numbers.float()];
+            [[x, y, -(x * y)], [x, y, x * y * numbers.float()]]
+        })
+        .collect();
+    let mut body = "let x = bitcast<f32>(a);\nlet y = bitcast<f32>(b);\nlet z = bitcast<f32>(c);\n".to_owned();
+    for (number, (_, text)) in FORMS.iter().enumerate() {
+        body += &format!("output[at + {number}u] = bitcast<u32>({text});\n");
+    }
+    let input = triples.iter().flatten().map(|value| value.to_bits()).collect();
+    let found = each_as(device, Writing::Plain, "", &body, [3, FORMS.len()], input).await?;
+    let is_right = |number: usize| {
+        let found = found.iter().skip(number).step_by(FORMS.len());
+        triples.iter().zip(found).all(|([x, y, z], bits)| is_same(f32::from_bits(*bits), x.mul_add(*y, *z)))
+    };
+    let wrong: Vec<String> =
+        (0..FORMS.len()).filter(|number| !is_right(*number)).map(|number| FORMS[number].0.to_owned()).collect();
+    Ok(Answer::of_wrong(&wrong, FORMS.len()))
+}
+
 /// Something that algebra would simplify: how it is written, with `K` for what hides a value and `A` for what hides one apart from an equal one, and what
 /// it means.
 type Form = (&'static str, fn(f32, f32) -> f32);

@@ -23,6 +23,8 @@ pub enum Test {
     SquareRoot,
     /// `a * b` is rounded before `c` is added to it or taken from it.
     ProductsApart,
+    /// `fma(a, b, c)` rounds once.
+    ProductsFused,
     /// Sums and products are computed in the order in which they are written.
     OrderKept,
     /// They are, where values are hidden by the compiler's `keep`.
@@ -98,6 +100,10 @@ static ROWS: [(Test, Row); Test::ALL.len()] = [
     (
         Test::ProductsApart,
         decides("products-apart", "arithmetic.contraction", |it, holds| it.arithmetic.contraction = !holds),
+    ),
+    (
+        Test::ProductsFused,
+        decides("products-fused", "arithmetic.exact_fma", |it, holds| it.arithmetic.exact_fma = holds),
     ),
     (Test::OrderKept, tells("order-kept", "the compiler hides sums and products from the driver")),
     (Test::OrderProtected, tells("order-protected", "where it fails, floats are rounded otherwise than written")),
@@ -177,7 +183,7 @@ fn takes_spirv(device: &Device) -> bool {
 
 impl Test {
     /// All tests, in the order in which they run.
-    pub const ALL: [Test; 28] = [
+    pub const ALL: [Test; 29] = [
         Test::NanArithmetic,
         Test::NanMinMax,
         Test::NanCompare,
@@ -185,6 +191,7 @@ impl Test {
         Test::Division,
         Test::SquareRoot,
         Test::ProductsApart,
+        Test::ProductsFused,
         Test::OrderKept,
         Test::OrderProtected,
         Test::NoContraction,
@@ -267,6 +274,7 @@ impl Test {
             Test::Division => arithmetic::division(device).await,
             Test::SquareRoot => arithmetic::square_root(device).await,
             Test::ProductsApart => order::products_apart(device, Writing::Plain).await,
+            Test::ProductsFused => order::products_fused(device).await,
             Test::OrderKept => order::kept(device).await,
             Test::OrderProtected => order::protected(device).await,
             Test::NoContraction => order::no_contraction(device).await,

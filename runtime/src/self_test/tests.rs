@@ -53,6 +53,7 @@ fn what_fails_is_switched_off_and_nothing_else() {
     holds().apply(&mut known);
     let expected = with_all.clone().with(|it| {
         (it.arithmetic.exact_division, it.arithmetic.exact_sqrt) = (true, true);
+        it.arithmetic.exact_fma = true;
         (it.arithmetic.contraction, it.arithmetic.flushes_denormals) = (false, Some(false));
         it.features.no_contraction = cfg!(feature = "no-contraction");
     });

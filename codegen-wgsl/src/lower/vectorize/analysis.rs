@@ -136,7 +136,9 @@ impl<'k> Analysis<'k> {
                         differs = !matches!(test, Test::Uniform(_));
                         self.tests.insert(place(then), test);
                     }
-                    Condition::Value(_) if differs => return Err(Refusal::Branch),
+                    Condition::Value(_) if differs && !(otherwise.statements.is_empty() && is_computed(then)) => {
+                        return Err(Refusal::Branch);
+                    }
                     Condition::InBounds(_) if differs => return Err(Refusal::Branch),
                     Condition::Value(_) => {}
                     Condition::InBounds(bindings) => {
@@ -217,4 +219,9 @@ impl<'k> Analysis<'k> {
             self.set(*value, varies);
         }
     }
+}
+
+/// Whether a block does nothing but compute values of others, so that it may be run in all lanes.
+fn is_computed(block: &Block) -> bool {
+    block.statements.iter().all(|it| matches!(it, Statement::Let { op, .. } if op.indices().is_empty()))
 }

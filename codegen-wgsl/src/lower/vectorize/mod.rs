@@ -12,6 +12,7 @@
 
 mod analysis;
 mod apart;
+mod branches;
 mod collective;
 mod entry;
 mod function;

@@ -1,7 +1,8 @@
 //! Statements for one lane at a time.
 
 use super::Refusal;
-use super::function::{Growing, decided};
+use super::branches::decided;
+use super::function::Growing;
 use super::steps::divided;
 use crate::kernel::{Binding, Block, Condition, Known, Operand, Statement, Value, ValueId};
 use std::collections::BTreeMap;

@@ -44,7 +44,18 @@ impl Division<'_> {
         let extents = self.space.extents;
         let stretch = self.space.stretch;
         let row_bytes = self.row_bytes();
-        let facts = Facts { extents, stretch, is_ordered, is_scan, passes, kept, has_vectors, is_packed, row_bytes };
+        let facts = Facts {
+            extents,
+            stretch,
+            is_ordered,
+            is_scan,
+            passes,
+            kept,
+            has_vectors,
+            is_packed,
+            row_bytes,
+            folded_bytes: self.folded_bytes(),
+        };
         let schedule = Reduced::of(&facts, target)?;
         let (online, needed) = self.with_online(&mut order, needed, &outputs, &schedule);
         let listed = self.listed((&order, &needed), &online, is_shared, schedule.is_kept);
@@ -314,6 +325,14 @@ impl Division<'_> {
         let bytes = |ty: ElementType| Form::of(ty)?.bytes(u64::try_from(reduced).ok()?);
         let all = self.bound_of_elements().into_iter().filter_map(bytes).fold(0, u64::saturating_add);
         i64::try_from(all).unwrap_or(i64::MAX)
+    }
+
+    /// Bytes of what is folded and scanned, an element of each.
+    fn folded_bytes(&self) -> i64 {
+        let instructions = &self.planner.computation.instructions;
+        let leaves = self.reductions.iter().flat_map(|reduction| instructions[reduction.id].shape.leaves());
+        let bytes = leaves.filter_map(|leaf| Form::of(leaf.as_array()?.element_type)?.bytes(1));
+        i64::try_from(bytes.fold(0, u64::saturating_add)).unwrap_or(i64::MAX)
     }
 
     fn heroes(&self, schedule: &Reduced, outputs: &[FunctionId], target: &Target) -> Vec<Hero> {

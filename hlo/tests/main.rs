@@ -42,6 +42,7 @@ mod passes;
 mod random_distribution;
 mod random_modules;
 mod random_numbers;
+mod scalar_regions;
 mod selections;
 mod shape_depth;
 mod shape_forms;

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 const SMALL: &str = "HloModule small\nENTRY main {\n  x = f32[64,64] parameter(0)\n  y = f32[64,64] exponential(x)\n  \
                      ROOT z = f32[64,64] add(x, y)\n}\n";
 
-/// A sort whose comparator reduces has no kernel.
-const SORT: &str = "HloModule sort\nmax { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] maximum(a, b) }\nless {\n  \
+/// A sort whose comparator multiplies vectors has no kernel.
+const SORT: &str = "HloModule sort\nless {\n  \
                     a = f32[] parameter(0)  b = f32[] parameter(1)  e = f32[1] reshape(a)  f = f32[1] reshape(b)\n  \
-                    v = f32[2] concatenate(e, f), dimensions={0}  i = f32[] constant(-inf)  \
-                    m = f32[] reduce(v, i), dimensions={0}, to_apply=max  ROOT c = pred[] compare(m, a), direction=NE }\n\
+                    v = f32[2] concatenate(e, f), dimensions={0}  i = f32[2] constant({1, -1})  z = f32[] constant(0)  \
+                    m = f32[] dot(v, i), lhs_contracting_dims={0}, rhs_contracting_dims={0}  ROOT c = pred[] compare(m, z), direction=LT }\n\
                     ENTRY main {\n  x = f32[64] parameter(0)\n  \
                     ROOT s = f32[64] sort(x), dimensions={0}, to_apply=less\n}\n";
 
@@ -66,7 +66,7 @@ fn a_row_tells_times_work_and_error() {
     let reason = &cases[2]["weft"]["cannot_run"];
     assert_eq!(reason["code"], "HLO401", "{reason}");
     assert!(
-        reason["message"].as_str().is_some_and(|text| text.starts_with("8:3: HLO401") && text.contains("sort")),
+        reason["message"].as_str().is_some_and(|text| text.starts_with("7:3: HLO401") && text.contains("sort")),
         "{reason}"
     );
     let reason = &cases[3]["weft"]["cannot_run"];
@@ -160,7 +160,7 @@ fn tables_are_text_or_markdown() {
     let row = |name: &str| text.lines().find(|line| line.starts_with(&format!("| {name} |"))).map(str::to_owned);
     assert!(row("case").is_some_and(|line| line.contains("| wall ms | cpu ms | GB/s |")), "{text}");
     assert!(row(&small).is_some_and(|line| line.contains('±')), "{text}");
-    assert!(row(&sort).is_some_and(|line| line.contains("cannot run: 8:3: HLO401")), "{text}");
+    assert!(row(&sort).is_some_and(|line| line.contains("cannot run: 7:3: HLO401")), "{text}");
     assert!(row("compile, ms").is_some_and(|line| line.ends_with("| first run | ready |")), "{text}");
     assert!(text.contains("The copy moves 128 MiB in "), "{text}");
 }

@@ -269,10 +269,9 @@ fn branches_may_return_what_they_are_given() {
 fn the_host_computes_what_has_no_kernel() {
     let body = "up = s32[3] add(v0, v1)\nsorted = s32[3] sort(up), dimensions={0}, to_apply=less\nn0 = s32[3] reverse(sorted), dimensions={0}\n\
                 n1 = s32[3] add(v1, sorted)";
-    let less = "max {\na = s32[] parameter(0)\nb = s32[] parameter(1)\nROOT c = s32[] maximum(a, b)\n}\n\
-                less {\na = s32[] parameter(0)\nb = s32[] parameter(1)\ne = s32[1] reshape(a)\nf = s32[1] reshape(b)\n\
-                v = s32[2] concatenate(e, f), dimensions={0}\nm = s32[] reduce(v, a), dimensions={0}, to_apply=max\n\
-                ROOT c = pred[] compare(m, a), direction=NE\n}\ncondition {";
+    let less = "less {\na = s32[] parameter(0)\nb = s32[] parameter(1)\ne = s32[1] reshape(a)\nf = s32[1] reshape(b)\n\
+                v = s32[2] concatenate(e, f), dimensions={0}\ni = s32[2] constant({1, -1})\nz = s32[] constant(0)\n\
+                m = s32[] dot(v, i), lhs_contracting_dims={0}, rhs_contracting_dims={0}\nROOT c = pred[] compare(m, z), direction=LT\n}\ncondition {";
     let text = looped(&["s32[3]", "s32[3]"], "x, y", body, "3").replacen("condition {", less, 1);
     let module = support::module(&text);
     let device = device();

@@ -82,11 +82,10 @@ fn sorted_twice() -> String {
     let numbers: Vec<String> = (0..81).map(|number| format!("{}", (number * 37) % 81)).collect();
     format!(
         "HloModule sorted_twice
-max {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] maximum(a, b) }}
 less {{ a = f32[] parameter(0)  b = f32[] parameter(1)  c = f32[] parameter(2)  d = f32[] parameter(3)
-  e = f32[1] reshape(a)  f = f32[1] reshape(b)  v = f32[2] concatenate(e, f), dimensions={{0}}  i = f32[] constant(-inf)
-  m = f32[] reduce(v, i), dimensions={{0}}, to_apply=max
-  ROOT l = pred[] compare(m, a), direction=NE }}
+  e = f32[1] reshape(a)  f = f32[1] reshape(b)  v = f32[2] concatenate(e, f), dimensions={{0}}  i = f32[2] constant({{1, -1}})
+  m = f32[] dot(v, i), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}  z = f32[] constant(0)
+  ROOT l = pred[] compare(m, z), direction=LT }}
 ENTRY main {{
   x = f32[81] parameter(0)
   c = f32[81] constant({{{}}})

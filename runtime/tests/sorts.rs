@@ -177,3 +177,71 @@ fn approximate_topk_is_exact() {
         check(&call(ty, &from, places, target, config, dimension), &[input], &schedules(&mut rng, ty));
     }
 }
+
+/// Comparators that fold arrays, and computations of elements that sort, or scatter: the second of three numbers, and one element of three replaced where there is such a place.
+#[test]
+fn what_holds_arrays_where_elements_are_computed_runs_on_the_device() {
+    let folds = "HloModule m\nadd { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  p = s32[] parameter(2)
+  q = s32[] parameter(3)
+  z = f32[] constant(0)
+  w = f32[4] constant({1, -2, 3, 4})
+  va = f32[4] broadcast(a), dimensions={}
+  vb = f32[4] broadcast(b), dimensions={}
+  ua = f32[4] multiply(va, w)
+  ub = f32[4] multiply(vb, w)
+  ka = f32[] reduce(ua, z), dimensions={0}, to_apply=add
+  kb = f32[] reduce(ub, z), dimensions={0}, to_apply=add
+  ROOT c = pred[] compare(ka, kb), direction=GT
+}
+ENTRY e {
+  x = f32[300] parameter(0)
+  i = s32[300] iota(), iota_dimension=0
+  ROOT s = (f32[300], s32[300]) sort(x, i), dimensions={0}, is_stable=true, to_apply=less
+}";
+    let sorts = "HloModule m\nlt { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }
+second {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  p = s32[1] reshape(a)
+  q = s32[1] reshape(b)
+  k = s32[1] constant({1})
+  c = s32[3] concatenate(p, q, k), dimensions={0}
+  s = s32[3] sort(c), dimensions={0}, to_apply=lt
+  t = s32[1] slice(s), slice={[1:2]}
+  ROOT r = s32[] reshape(t)
+}
+ENTRY e {
+  o = s32[9] parameter(0)
+  i = s32[40,1] parameter(1)
+  u = s32[40] parameter(2)
+  ROOT s = s32[9] scatter(o, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=second
+}";
+    let scatters = "HloModule m\nset { a = s32[] parameter(0) ROOT b = s32[] parameter(1) }
+one {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  z = s32[3] broadcast(a), dimensions={}
+  i = s32[1] reshape(b)
+  s = s32[3] scatter(z, i, b), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=set
+  t = s32[1] slice(s), slice={[1:2]}
+  ROOT r = s32[] reshape(t)
+}
+ENTRY e {
+  x = s32[5,20] parameter(0)
+  z = s32[] constant(7)
+  ROOT s = s32[5] reduce(x, z), dimensions={1}, to_apply=one
+}";
+    let mut rng = Rng::new(8);
+    let mut small = |extents: &[i64]| {
+        Literal::array(extents, (0..extents.iter().product()).map(|_| rng.below(5) as i32 - 1).collect::<Vec<_>>())
+    };
+    let floats = Literal::array([300], (0..300).map(|at| ((at * 37) % 101) as f32 - 50.0).collect::<Vec<_>>());
+    let all = [Schedule::Software, Schedule::Gpu];
+    check(folds, &[floats], &all);
+    check(sorts, &[small(&[9]), small(&[40, 1]), small(&[40])], &all);
+    check(scatters, &[small(&[5, 20])], &all);
+}

@@ -37,6 +37,7 @@ mod random_bits;
 mod random_numbers;
 mod rebuild;
 mod region_constants;
+mod scalar_regions;
 mod select_and_scatter;
 mod short_loops;
 mod side_effects;
@@ -75,6 +76,7 @@ pub use pipeline::{MAX_ROUNDS, Optimized, PassRun, Pipeline};
 pub use random_bits::RandomBits;
 pub use random_numbers::{RandomNumbers, expand_random_numbers};
 pub use region_constants::RegionConstants;
+pub use scalar_regions::ScalarRegions;
 pub use select_and_scatter::SelectAndScatter;
 pub use sort::Sorts;
 pub use specialize::specialize;
@@ -114,6 +116,7 @@ pub const ON_REQUEST: &[&dyn Pass] = &[
     &RandomBits,
     &RandomNumbers,
     &RegionConstants,
+    &ScalarRegions,
     &SelectAndScatter,
     &Sorts,
     &StochasticConvert,

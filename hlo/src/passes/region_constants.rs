@@ -42,7 +42,7 @@ impl Pass for RegionConstants {
 }
 
 /// The names of the computations that operations apply to elements, and of those that these call.
-fn applied(module: &Module) -> Vec<&str> {
+pub(super) fn applied(module: &Module) -> Vec<&str> {
     let mut is_applied = vec![false; module.computations.len()];
     for (id, computation) in module.computations.iter().rev() {
         for instruction in computation.instructions.values() {

@@ -1,0 +1,97 @@
+//! Computations of scalars that hold arrays, as code of scalars.
+
+mod expansion;
+mod order;
+
+use super::dead_code::{reachable, without_unreachable};
+use super::pass::{Change, Pass, Rewritten};
+use super::region_constants::applied;
+use crate::diagnostic::Diagnostics;
+use crate::ir::{ArenaId, Computation, ComputationId, Module, Op, Shape};
+use expansion::Expansion;
+
+/// Writes computations that operations apply to elements out as code of scalars, an instruction for each element of the arrays in them, where kernels could not compute them otherwise:
+/// comparators of sorts that hold arrays, and computations that sort or scatter. Results are the same bit for bit, where sorts in them have comparators that are strict weak orders; else a
+/// sort's result is some permutation.
+///
+/// Which element of an operand one of the result is, its indexing map tells; where that depends on values, the elements that it may be are chosen from. A sort is a network of neighbors that
+/// are exchanged, a scatter a choice for each element that an update may be for, update by update.
+///
+/// Computations that would have more than [`ScalarRegions::MOST`] instructions stay as they are, and so do those that hold loops, dots or other operations that are neither elementwise nor named here.
+pub struct ScalarRegions;
+
+impl ScalarRegions {
+    /// Instructions of a computation that is written out, at most.
+    pub const MOST: usize = 8192;
+}
+
+impl Pass for ScalarRegions {
+    fn name(&self) -> &'static str {
+        "expand-scalar-regions"
+    }
+
+    fn about(&self) -> &'static str {
+        "writes arrays in comparators, and sorts and scatters in computations of elements, out as scalars"
+    }
+
+    fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
+        let names = applied(module);
+        let comparators = comparators(module);
+        let mut changed = module.clone();
+        let mut changes = Vec::new();
+        for (id, computation) in module.computations.iter() {
+            let is_applied = names.contains(&computation.name.as_str());
+            let is_meant = comparators[id.index()] && holds_arrays(computation) || orders(module, id);
+            if !is_applied || !is_meant || !is_of_scalars(computation) {
+                continue;
+            }
+            let Some(written) = Expansion::of(module, id) else { continue };
+            changed.computations[id] = written;
+            let rule = "arrays of few elements are scalars where elements are computed";
+            changes.push(Change { rule, place: computation.name.clone() });
+        }
+        if changes.is_empty() {
+            return Ok(Rewritten { module: changed, changes });
+        }
+        let reached = reachable(&changed);
+        Ok(Rewritten { module: without_unreachable(&changed, &reached), changes })
+    }
+}
+
+/// For each computation whether a sort compares with it.
+fn comparators(module: &Module) -> Vec<bool> {
+    let mut found = vec![false; module.computations.len()];
+    for instruction in module.computations.values().flat_map(|computation| computation.instructions.values()) {
+        if let Op::Sort { to_apply, .. } = instruction.op {
+            found[to_apply.index()] = true;
+        }
+    }
+    found
+}
+
+fn is_scalar(shape: &Shape) -> bool {
+    shape.as_array().is_some_and(|array| array.rank() == 0)
+}
+
+/// Whether a computation takes scalars, and yields one or several.
+fn is_of_scalars(computation: &Computation) -> bool {
+    let mut parameters = computation.instructions.values().filter(|it| matches!(it.op, Op::Parameter { .. }));
+    let result = computation.result_shape();
+    let yields = match result.as_tuple() {
+        Some(elements) => elements.iter().all(is_scalar),
+        None => is_scalar(result),
+    };
+    yields && parameters.all(|parameter| is_scalar(&parameter.shape))
+}
+
+fn holds_arrays(computation: &Computation) -> bool {
+    computation.instructions.values().any(|it| it.shape.leaves().iter().any(|leaf| !is_scalar(leaf)))
+}
+
+/// Whether a computation, or one that it calls, sorts or scatters.
+fn orders(module: &Module, id: ComputationId) -> bool {
+    module.computations[id].instructions.values().any(|instruction| {
+        matches!(instruction.op, Op::Sort { .. } | Op::Scatter { .. })
+            || instruction.op.called_computations().into_iter().any(|callee| orders(module, callee))
+    })
+}

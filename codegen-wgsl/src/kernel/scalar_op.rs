@@ -45,7 +45,7 @@ pub enum ScalarOp {
         operands: [Operand; 2],
     },
     /// The product of the first two operands and the third, of one type of 32 bits: a step of a sum whose order is open, so that the third may be
-    /// what a driver's algebra makes of it.
+    /// what a driver's algebra makes of it, or, at once on a device that rounds it once, what a product lacks exactly.
     MultiplyAdd {
         /// The factors, and what is added.
         operands: [Operand; 3],

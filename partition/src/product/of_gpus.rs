@@ -85,6 +85,7 @@ impl Product {
     /// | without memory of their own, and AMD's, of at least 2 workgroups a core | 4 × 4 | 16 × 16 | 8 |
     /// | the same, of at least a workgroup a core | 4 × 4 | 8 × 8 | 8 |
     /// | else | 1 × 4 | 8 × 8 | 32 |
+    /// | where that has no room, and browsers' neither | 4 × 4 | 8 × 8 | 8 |
     ///
     /// An invocation that reads for itself has so many rows, at most, as divide those that there are, if more than half do, and half as many as long as there are fewer invocations than lanes. Workgroups are
     /// smaller where there are fewer results, and tiles less deep where there are fewer products. The first shape is taken whose tiles fit into workgroup memory. Products of integers
@@ -155,16 +156,19 @@ impl Product {
         let fits = |shape: &&Shape| {
             let product = of(shape);
             sums <= shape.sums
+                && (folding.is_none() || product.group[1] <= MOST_ALONG)
                 && product.group.iter().product::<i64>() <= most
                 && product.workgroups().iter().fold(1, |all: i64, groups| all.saturating_mul(*groups))
                     >= shape.groups_of_core * cores
                 && bytes(&product) <= memory
         };
         let browser = if self.rows <= FEW_ROWS { Shape { tile: [1, 4], ..BROWSER } } else { BROWSER };
+        // Where rows are folded, their columns may leave no other choice.
+        let any = Shape { groups_of_core: if folding.is_some() { 0 } else { LARGE.groups_of_core }, ..LARGE };
         let amd = Shape { group: [8, half_of_subgroup(target)], ..AMD };
         let shapes: &[Shape] = match (target.vendor, target.kind) {
             (Vendor::Amd, _) => &[amd, MANY, FEW, LEAST],
-            (_, DeviceKind::Discrete) => &[LARGE, DEEP, SMALL, LEAST],
+            (_, DeviceKind::Discrete) => &[LARGE, DEEP, SMALL, LEAST, any],
             (Vendor::Unknown, DeviceKind::Unknown) => &[browser, FEW],
             _ => &[MANY, FEW, LEAST],
         };

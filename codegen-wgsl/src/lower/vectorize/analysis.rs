@@ -196,7 +196,15 @@ impl<'k> Analysis<'k> {
     /// nothing else but compute values.
     fn is_speculative(&self, block: &Block, known: &Known) -> Result<bool, Error> {
         for statement in &block.statements {
-            let Statement::Let { op, .. } = statement else { return Ok(false) };
+            let op = match statement {
+                Statement::Let { op, .. } => op,
+                Statement::If { condition: Condition::Value(_), then, otherwise, .. }
+                    if otherwise.statements.is_empty() && is_computed(then) =>
+                {
+                    continue;
+                }
+                _ => return Ok(false),
+            };
             let (memory, index) = match (op, op.indices()) {
                 (_, []) => continue,
                 (ScalarOp::Extract { memory, .. }, [index]) => (&self.kernel.memories[*memory], index),

@@ -62,9 +62,18 @@ pub(super) struct Expansion<'m> {
     module: &'m Module,
     made: Callee,
     constants: BTreeMap<(&'static str, u128), InstrId>,
+    /// Relations of scalars that are known already, by the name of the direction.
+    comparisons: BTreeMap<(&'static str, [InstrId; 2]), InstrId>,
     /// How many instructions it may still have.
     left: usize,
+    /// How much more may be looked at: instructions of the source, elements, and places that may be meant.
+    work: usize,
+    depth: usize,
 }
+
+/// What is looked at for a computation, at most, and how deep calls are.
+const MAX_WORK: usize = 1 << 20;
+const MAX_DEPTH: usize = 64;
 
 /// The indices of a row-major position.
 pub(super) fn indices(mut position: i64, extents: &[i64]) -> Vec<i64> {
@@ -87,6 +96,15 @@ pub(super) fn position(indices: &[i64], extents: &[i64]) -> usize {
     usize::try_from(position).unwrap_or(usize::MAX)
 }
 
+/// How many elements there are of these extents, if they are few.
+fn product(extents: &[i64]) -> Option<i64> {
+    if extents.contains(&0) {
+        return Some(0);
+    }
+    let product = extents.iter().try_fold(1i64, |product, extent| product.checked_mul(*extent));
+    product.filter(|count| *count <= ScalarRegions::MOST as i64)
+}
+
 /// The elements of an array, if they are few and their number is known.
 pub(super) fn count(array: &ArrayShape) -> Option<i64> {
     array.element_count().filter(|count| array.dynamic.is_empty() && *count <= ScalarRegions::MOST as i64)
@@ -97,7 +115,15 @@ impl<'m> Expansion<'m> {
     pub(super) fn of(module: &'m Module, id: ComputationId) -> Option<Computation> {
         let source = &module.computations[id];
         let made = Callee::new(&source.name, source.span);
-        let mut expansion = Expansion { module, made, constants: BTreeMap::new(), left: ScalarRegions::MOST };
+        let mut expansion = Expansion {
+            module,
+            made,
+            constants: BTreeMap::new(),
+            comparisons: BTreeMap::new(),
+            left: ScalarRegions::MOST,
+            work: MAX_WORK,
+            depth: 0,
+        };
         let mut parameters: Vec<(i64, Shape)> = Vec::new();
         for instruction in source.instructions.values() {
             if let Op::Parameter { number } = instruction.op {
@@ -115,6 +141,12 @@ impl<'m> Expansion<'m> {
             }
         };
         Some(Computation { attributes: source.attributes.clone(), ..expansion.made.finish(root) })
+    }
+
+    /// Looks at so many things, if so many may still be looked at.
+    pub(super) fn look(&mut self, things: i64) -> Option<()> {
+        self.work = self.work.checked_sub(usize::try_from(things).ok()?)?;
+        Some(())
     }
 
     /// An operation of scalars.
@@ -137,15 +169,23 @@ impl<'m> Expansion<'m> {
         Some(made)
     }
 
-    /// An index of a type, if that has it.
-    pub(super) fn index(&mut self, index: i64, element_type: ElementType) -> Option<InstrId> {
+    /// Whether a type of integers has an index.
+    pub(super) fn has_index(index: i64, element_type: ElementType) -> bool {
         let bits = element_type.bits() - u32::from(element_type.is_signed());
-        let fits = element_type.is_integer() && (bits >= 63 || index < 1 << bits);
-        self.constant(Scalar::from_bits(u128::try_from(index).ok().filter(|_| fits)?, element_type))
+        element_type.is_integer() && (bits >= 63 || index < 1 << bits)
     }
 
-    pub(super) fn compared(&mut self, direction: ComparisonDirection, operands: [InstrId; 2]) -> Option<InstrId> {
-        self.add(ElementType::Pred, Op::Compare { direction, order: None }, operands.to_vec())
+    /// Whether a scalar has a relation to an index, which its type has.
+    pub(super) fn is_to(&mut self, start: InstrId, direction: ComparisonDirection, index: i64) -> Option<InstrId> {
+        let element_type = self.element_type(start);
+        let index = self.constant(Scalar::from_bits(u128::try_from(index).ok()?, element_type))?;
+        let key = (direction.name(), [start, index]);
+        if let Some(known) = self.comparisons.get(&key) {
+            return Some(*known);
+        }
+        let made = self.add(ElementType::Pred, Op::Compare { direction, order: None }, vec![start, index])?;
+        self.comparisons.insert(key, made);
+        Some(made)
     }
 
     pub(super) fn selected(&mut self, is: InstrId, [then, otherwise]: [InstrId; 2]) -> Option<InstrId> {
@@ -166,6 +206,14 @@ impl<'m> Expansion<'m> {
     pub(super) fn apply(&mut self, id: ComputationId, arguments: &[Value]) -> Option<Value> {
         let module = self.module;
         let computation = &module.computations[id];
+        self.look(i64::try_from(computation.instructions.len()).ok()?)?;
+        self.depth += 1;
+        let value = if self.depth > MAX_DEPTH { None } else { self.root_of(computation, arguments) };
+        self.depth -= 1;
+        value
+    }
+
+    fn root_of(&mut self, computation: &Computation, arguments: &[Value]) -> Option<Value> {
         let mut values: Vec<Option<Value>> = Vec::with_capacity(computation.instructions.len());
         let needed = needed(computation);
         for (id, instruction) in computation.instructions.iter() {
@@ -210,6 +258,7 @@ impl<'m> Expansion<'m> {
         }
         let array = instruction.shape.as_array()?;
         let elements: i64 = count(array)?;
+        self.look(elements)?;
         let each = |element: &mut dyn FnMut(i64, &[i64]) -> Option<InstrId>| -> Option<Value> {
             let all = (0..elements).map(|number| element(number, &indices(number, &array.extents)));
             Some(Value::Array(all.collect::<Option<Vec<_>>>()?))
@@ -288,6 +337,7 @@ impl<'m> Expansion<'m> {
         self.chosen_by(map.runtime(), &starts, &mut Vec::new(), element)
     }
 
+    /// The same with values for the first variables.
     fn chosen_by(
         &mut self,
         variables: &[RuntimeVariable],
@@ -298,23 +348,22 @@ impl<'m> Expansion<'m> {
         let Some(variable) = variables.get(values.len()) else { return element(values) };
         let start = starts[values.len()];
         let bounds = variable.bounds();
-        if bounds.hi - bounds.lo > ScalarRegions::MOST as i64 {
-            return None;
-        }
+        self.look(bounds.hi - bounds.lo + 1)?;
         let mut chosen: Option<InstrId> = None;
         for value in (bounds.lo..=bounds.hi).rev() {
             values.push(value);
             let here = self.chosen_by(variables, starts, values, element);
             values.pop();
-            chosen = match chosen {
+            let here = here?;
+            // No start of a narrow type is greater than what that does not have.
+            let is_all = !Self::has_index(value, self.element_type(start));
+            chosen = Some(match chosen.filter(|behind| !is_all && *behind != here) {
                 None => here,
                 Some(behind) => {
-                    let bound = self.index(value, self.element_type(start))?;
-                    let is_before = self.compared(ComparisonDirection::Le, [start, bound])?;
-                    self.selected(is_before, [here?, behind])
+                    let is_before = self.is_to(start, ComparisonDirection::Le, value)?;
+                    self.selected(is_before, [here, behind])?
                 }
-            };
-            chosen?;
+            });
         }
         chosen
     }
@@ -337,12 +386,13 @@ impl<'m> Expansion<'m> {
         let (folded, kept): (Vec<usize>, Vec<usize>) = (0..extents.len()).partition(is_reduced);
         let of = |dimensions: &[usize]| dimensions.iter().map(|own| extents[*own]).collect::<Vec<i64>>();
         let (folded_extents, kept_extents) = (of(&folded), of(&kept));
-        let results: i64 = kept_extents.iter().product();
+        let (results, rounds) = (product(&kept_extents)?, product(&folded_extents)?);
         let mut arrays = vec![Vec::new(); inputs];
-        for result in 0..results.min(ScalarRegions::MOST as i64 + 1) {
+        for result in 0..results {
             let initial = candidate.operands[inputs..].iter().map(|value| value.elements()?.first().copied());
             let mut carried = initial.collect::<Option<Vec<_>>>()?;
-            for round in 0..folded_extents.iter().product() {
+            self.look(1)?;
+            for round in 0..rounds {
                 let mut at = vec![0; extents.len()];
                 kept.iter().zip(indices(result, &kept_extents)).for_each(|(own, index)| at[*own] = index);
                 folded.iter().zip(indices(round, &folded_extents)).for_each(|(own, index)| at[*own] = index);
@@ -393,8 +443,10 @@ fn taken(candidate: &Candidate<'_>, operand: usize, map: &IndexingMap, at: &[i64
 /// Where an element of a padded array lies in what was padded, if it is not of the padding.
 fn unpadded(at: &[i64], padding: &[PadDimension], extents: &[i64]) -> Option<Vec<i64>> {
     let along = |((index, own), extent): ((&i64, &PadDimension), &i64)| {
-        let (apart, from) = (own.interior + 1, index - own.low);
-        (from >= 0 && from % apart == 0 && from / apart < *extent).then_some(from / apart)
+        let (apart, from) = (own.interior.checked_add(1), index.checked_sub(own.low)?);
+        // Elements that lie too far apart to be counted are one at most.
+        let (place, rest) = apart.map_or((0, from), |apart| (from / apart, from % apart));
+        (from >= 0 && rest == 0 && place < *extent).then_some(place)
     };
     at.iter().zip(padding).zip(extents).map(along).collect()
 }

@@ -7,7 +7,7 @@ use super::dead_code::{reachable, without_unreachable};
 use super::pass::{Change, Pass, Rewritten};
 use super::region_constants::applied;
 use crate::diagnostic::Diagnostics;
-use crate::ir::{ArenaId, Computation, ComputationId, Module, Op, Shape};
+use crate::ir::{ArenaId, Computation, Module, Op, Shape};
 use expansion::Expansion;
 
 /// Writes computations that operations apply to elements out as code of scalars, an instruction for each element of the arrays in them, where kernels could not compute them otherwise:
@@ -17,7 +17,8 @@ use expansion::Expansion;
 /// Which element of an operand one of the result is, its indexing map tells; where that depends on values, the elements that it may be are chosen from. A sort is a network of neighbors that
 /// are exchanged, a scatter a choice for each element that an update may be for, update by update.
 ///
-/// Computations that would have more than [`ScalarRegions::MOST`] instructions stay as they are, and so do those that hold loops, dots or other operations that are neither elementwise nor named here.
+/// Computations that would have more than [`ScalarRegions::MOST`] instructions stay as they are, and so do those that need another operation than elementwise ones, constants, `iota`, `call`, `map`, `reduce`, `sort`, `scatter`, `gather`,
+/// `pad`, dynamic slices and updates, and those that only move elements: loops and dots, say.
 pub struct ScalarRegions;
 
 impl ScalarRegions {
@@ -37,11 +38,12 @@ impl Pass for ScalarRegions {
     fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
         let names = applied(module);
         let comparators = comparators(module);
+        let (with_arrays, in_order) = (within(module, holds_arrays), within(module, sorts_or_scatters));
         let mut changed = module.clone();
         let mut changes = Vec::new();
         for (id, computation) in module.computations.iter() {
             let is_applied = names.contains(&computation.name.as_str());
-            let is_meant = comparators[id.index()] && holds_arrays(computation) || orders(module, id);
+            let is_meant = comparators[id.index()] && with_arrays[id.index()] || in_order[id.index()];
             if !is_applied || !is_meant || !is_of_scalars(computation) {
                 continue;
             }
@@ -84,14 +86,22 @@ fn is_of_scalars(computation: &Computation) -> bool {
     yields && parameters.all(|parameter| is_scalar(&parameter.shape))
 }
 
+/// For each computation whether something holds for it, or for one that it calls, at whatever depth.
+fn within(module: &Module, holds: impl Fn(&Computation) -> bool) -> Vec<bool> {
+    let mut found: Vec<bool> = Vec::with_capacity(module.computations.len());
+    // Callees stand before callers.
+    for computation in module.computations.values() {
+        let mut callees = computation.instructions.values().flat_map(|it| it.op.called_computations());
+        let of_callee = callees.any(|callee| found[callee.index()]);
+        found.push(of_callee || holds(computation));
+    }
+    found
+}
+
 fn holds_arrays(computation: &Computation) -> bool {
     computation.instructions.values().any(|it| it.shape.leaves().iter().any(|leaf| !is_scalar(leaf)))
 }
 
-/// Whether a computation, or one that it calls, sorts or scatters.
-fn orders(module: &Module, id: ComputationId) -> bool {
-    module.computations[id].instructions.values().any(|instruction| {
-        matches!(instruction.op, Op::Sort { .. } | Op::Scatter { .. })
-            || instruction.op.called_computations().into_iter().any(|callee| orders(module, callee))
-    })
+fn sorts_or_scatters(computation: &Computation) -> bool {
+    computation.instructions.values().any(|it| matches!(it.op, Op::Sort { .. } | Op::Scatter { .. }))
 }

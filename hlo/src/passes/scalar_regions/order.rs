@@ -74,14 +74,19 @@ impl Expansion<'_> {
             let starts = map.runtime().iter().map(|variable| self.start(candidate, variable, &at));
             let starts = starts.collect::<Option<Vec<_>>>()?;
             for values in combinations(map.runtime())? {
+                self.look(1)?;
+                // What a narrow type does not have no start is.
+                let mut pairs = starts.iter().zip(&values);
+                if !pairs.all(|(start, value)| Self::has_index(*value, self.element_type(*start))) {
+                    continue;
+                }
                 if !map.contains(&at, &[], &values) {
                     continue;
                 }
                 let place = position(&map.evaluate(&at, &[], &values).ok()?, extents);
                 let mut is_for = None;
                 for (start, value) in starts.iter().zip(&values) {
-                    let value = self.index(*value, self.element_type(*start))?;
-                    let is = self.compared(ComparisonDirection::Eq, [*start, value])?;
+                    let is = self.is_to(*start, ComparisonDirection::Eq, *value)?;
                     is_for = Some(self.both(is_for, is)?);
                 }
                 let found = arrays.iter().map(|array| array.get(place).copied()).collect::<Option<Vec<_>>>()?;

@@ -160,7 +160,7 @@ fn corrected(op: &str, flushes: bool, has_fma: bool) -> Kernel {
 
 /// The kernels for a device: what it is not known to do it may do all the same.
 fn kernels_of(op: &str, flushes: bool) -> Vec<Kernel> {
-    let all = [(flushes, false), (flushes, true), (false, false)];
+    let all = [(flushes, false), (flushes, true), (false, false), (false, true)];
     all.into_iter().map(|(flushes, has_fma)| corrected(op, flushes, has_fma)).collect()
 }
 

@@ -64,6 +64,18 @@ fn needed(computation: &Computation, effects: &[bool]) -> BTreeSet<InstrId> {
     needed
 }
 
+/// Which instructions some of them need, these among them.
+pub(super) fn needed_for(computation: &Computation, roots: &[InstrId]) -> Vec<bool> {
+    let mut needed = vec![false; computation.instructions.len()];
+    roots.iter().for_each(|root| needed[root.index()] = true);
+    for (id, instruction) in computation.instructions.iter().rev() {
+        if needed[id.index()] {
+            instruction.operands.iter().for_each(|operand| needed[operand.index()] = true);
+        }
+    }
+    needed
+}
+
 /// Which computations the entry reaches.
 pub(super) fn reachable(module: &Module) -> Vec<bool> {
     let mut needed = vec![false; module.computations.len()];

@@ -7,6 +7,7 @@ use crate::ir::{
     Instruction, Literal, Module, Op, PadDimension, Scalar, Shape,
 };
 use crate::passes::build::{Build, Callee};
+use crate::passes::dead_code::needed_for;
 use std::collections::BTreeMap;
 use weft_affine::Point;
 use weft_indexing::{IndexingMap, RuntimeVariable};
@@ -215,7 +216,7 @@ impl<'m> Expansion<'m> {
 
     fn root_of(&mut self, computation: &Computation, arguments: &[Value]) -> Option<Value> {
         let mut values: Vec<Option<Value>> = Vec::with_capacity(computation.instructions.len());
-        let needed = needed(computation);
+        let needed = needed_for(computation, &[computation.root]);
         for (id, instruction) in computation.instructions.iter() {
             if !needed[id.index()] {
                 values.push(None);
@@ -405,18 +406,6 @@ impl<'m> Expansion<'m> {
         }
         Some(Value::of_arrays(arrays))
     }
-}
-
-/// Which instructions the root needs.
-fn needed(computation: &Computation) -> Vec<bool> {
-    let mut needed = vec![false; computation.instructions.len()];
-    needed[computation.root.index()] = true;
-    for (id, instruction) in computation.instructions.iter().rev() {
-        if needed[id.index()] {
-            instruction.operands.iter().for_each(|operand| needed[operand.index()] = true);
-        }
-    }
-    needed
 }
 
 /// An element of an operand that has as many as the result, or one for all.

@@ -169,7 +169,7 @@ impl Sides<'_> {
 
 /// The operands of a sort that a comparator looks at.
 pub(super) fn operands_read(computation: &Computation, roots: &[InstrId]) -> Vec<bool> {
-    let needed = super::written::needed(computation, roots);
+    let needed = crate::passes::dead_code::needed_for(computation, roots);
     let mut read = vec![false; computation.parameters().len().div_ceil(2)];
     for (id, instruction) in computation.instructions.iter() {
         if let (true, Op::Parameter { number }) = (needed[id.index()], &instruction.op)

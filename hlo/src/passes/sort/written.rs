@@ -2,10 +2,11 @@
 
 use crate::ir::{ArenaId, Computation, Data, InstrId, Instruction, Op, Shape};
 use crate::passes::build::Build;
+use crate::passes::dead_code::needed_for;
 
 /// Whether all that the root needs is computed of scalars one by one.
 pub(super) fn is_scalar_code(computation: &Computation) -> bool {
-    let needed = needed(computation, &[computation.root]);
+    let needed = needed_for(computation, &[computation.root]);
     computation.instructions.iter().filter(|(id, _)| needed[id.index()]).all(|(_, instruction)| {
         let of = |shape: &Shape| shape.as_array().filter(|array| array.rank() == 0).map(|array| array.element_type);
         let Some(own) = of(&instruction.shape) else { return false };
@@ -27,18 +28,6 @@ fn is_same(instruction: &Instruction) -> bool {
     matches!(instruction.op, Op::Copy | Op::Reshape | Op::Broadcast { .. })
 }
 
-/// Which instructions some of them need, these among them.
-pub(super) fn needed(computation: &Computation, roots: &[InstrId]) -> Vec<bool> {
-    let mut needed = vec![false; computation.instructions.len()];
-    roots.iter().for_each(|root| needed[root.index()] = true);
-    for (id, instruction) in computation.instructions.iter().rev() {
-        if needed[id.index()] {
-            instruction.operands.iter().for_each(|operand| needed[operand.index()] = true);
-        }
-    }
-    needed
-}
-
 /// What [scalar code](is_scalar_code) makes of each element of arrays of these extents: its parameters of these numbers, if it needs them.
 pub(super) fn written(
     build: &mut dyn Build,
@@ -47,7 +36,7 @@ pub(super) fn written(
     extents: &[i64],
     arguments: &dyn Fn(usize) -> InstrId,
 ) -> InstrId {
-    let needed = needed(computation, &[root]);
+    let needed = needed_for(computation, &[root]);
     let mut image: Vec<Option<InstrId>> = vec![None; computation.instructions.len()];
     const BEFORE: &str = "operands stand before what reads them";
     for (id, instruction) in computation.instructions.iter().filter(|(id, _)| needed[id.index()]) {

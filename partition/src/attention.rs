@@ -44,6 +44,8 @@ pub struct Attention {
     pub tiles: TileOwner,
     /// Columns that an invocation computes as a vector: 1 or 4.
     pub lanes: u32,
+    /// Words of workgroup memory that an invocation needs for each of its queries, where maxima and sums of all are folded together: those of both, unless they have registers of one type.
+    pub folded_words: i64,
     /// Invocations of a subgroup, which is the workgroup, that read keys and values for one another; 1 where each reads all that it needs.
     pub members: i64,
 }
@@ -74,8 +76,12 @@ fn parts(count: i64, part: i64) -> i64 {
 }
 
 impl Attention {
-    /// The schedule for matrices of so many queries, keys, products of a score and columns, or why there is none.
-    pub(crate) fn of([batch, queries, keys, depth, columns]: [i64; 5], target: &Target) -> Result<Attention, String> {
+    /// The schedule for matrices of so many queries, keys, products of a score and columns, whose maxima and sums take so many words, or why there is none.
+    pub(crate) fn of(
+        [batch, queries, keys, depth, columns]: [i64; 5],
+        folded_words: i64,
+        target: &Target,
+    ) -> Result<Attention, String> {
         let extents = [batch, queries, keys, depth, columns];
         if extents.contains(&0) {
             return Err("there are no elements".to_owned());
@@ -96,6 +102,7 @@ impl Attention {
             step: 1,
             tiles: TileOwner::Invocation,
             lanes: 1,
+            folded_words,
             members: 1,
         };
         let schedule = if target.is_software() { space.own(most, target)? } else { space.shared(most, target)? };
@@ -171,7 +178,7 @@ impl Attention {
         while !divides(&self) {
             match (self.rows, self.lanes) {
                 (rows @ 2.., _) => self.rows = rows - 1,
-                (_, 4) => self = Attention::of(self.extents(), target)?.without_vectors(),
+                (_, 4) => self = Attention::of(self.extents(), self.folded_words, target)?.without_vectors(),
                 _ => return Err("tiles do not divide the dimensions of its results".to_owned()),
             }
         }
@@ -218,7 +225,7 @@ impl Attention {
     /// Bytes of the workgroup's tiles, those in which scores are compared and exponentials added up included.
     fn tile_bytes(&self) -> i64 {
         let tiles: i64 = self.tile_extents().iter().map(|extents| extents[0] * extents[1]).sum();
-        4 * (tiles + self.rows * self.group[0] * self.group[1] * i64::from(self.lanes))
+        4 * (tiles + self.folded_words * self.rows * self.group[0] * self.group[1] * i64::from(self.lanes))
     }
 
     /// Workgroups along queries, and beside these.
@@ -289,7 +296,9 @@ fn is_whole(index: &Expr, variable: u32, [side, unit]: [i64; 2]) -> bool {
 
 impl fmt::Display for Attention {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Attention { batch, queries, keys, depth, columns, rows, across, group, step, tiles, lanes, members } = self;
+        let Attention {
+            batch, queries, keys, depth, columns, rows, across, group, step, tiles, lanes, members, ..
+        } = self;
         let own = if *tiles == TileOwner::Invocation { "" } else { " shared" };
         let lanes = if *lanes == 1 { String::new() } else { format!(" lanes={lanes}") };
         let members = if *members == 1 { String::new() } else { format!(" members={members}") };

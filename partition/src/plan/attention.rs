@@ -106,7 +106,14 @@ impl Planner<'_> {
             _ => (around.columns, around.rows),
         };
         let extents = [around.batch, queries, around.depth, of_scores.depth, columns];
-        let attention = Attention::of(extents, target)?;
+        let form = |id: InstrId| computation.instructions[id].shape.as_array().and_then(|it| Form::of(it.element_type));
+        let words = |form: Option<Form>| form.map_or(1, |form| i64::from(form.parts()));
+        let [maximum, sum] = [found.maximum, found.sum].map(form);
+        let folded_words = match maximum.map(Form::register) == sum.map(Form::register) {
+            true => words(maximum).max(words(sum)),
+            false => words(maximum) + words(sum),
+        };
+        let attention = Attention::of(extents, folded_words, target)?;
         let leaves = computation.instructions[computation.root].shape.leaves();
         let arrays: Vec<_> = leaves.into_iter().filter_map(|leaf| leaf.as_array()).collect();
         let bound = computation.parameters().into_iter().map(|id| &computation.instructions[id].shape);

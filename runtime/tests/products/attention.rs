@@ -251,6 +251,25 @@ fn random_attention_agrees_with_the_evaluator() {
     }
 }
 
+/// Tiles fit, with those in which maxima and sums of one type or of two are folded, whatever memory workgroups have.
+#[test]
+fn tiles_fit_in_the_memory_of_workgroups() {
+    let whole = include_str!("../../bench/attention.hlo");
+    let own = (0..3).map(random);
+    let texts: Vec<String> = ["f32", "bf16"].map(|ty| whole.replace("f32", ty)).into_iter().chain(own).collect();
+    let mut in_one = 0;
+    for kibibytes in [16, 20, 24, 28, 32, 40, 48, 64] {
+        let target = Target::preset("discrete").expect("there is such a preset");
+        let target = target.with(|target| target.max_workgroup_storage_bytes = kibibytes << 10);
+        for text in &texts {
+            let module = support::module(text);
+            compile(&module, &target).unwrap_or_else(|error| panic!("{kibibytes} KiB: {error}\n{text}"));
+            in_one += attending(&module, &target);
+        }
+    }
+    assert!(in_one > 16, "{in_one} are one kernel");
+}
+
 /// What a program takes at once grows with the sequence, and not with its square, where attention is one kernel: on any device by its own schedule, and by
 /// the other one where the cost model says so.
 #[test]

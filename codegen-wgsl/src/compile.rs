@@ -3,7 +3,7 @@
 use crate::binding::{Binding, Content, Contents, bound};
 use crate::emit::{Lanes, emit_loop};
 use crate::kernel::{Access, Kernel, Memory, MemoryId, Space};
-use crate::lower::{Lowering, NO_LANES};
+use crate::lower::{Lowering, NO_LANES, alike_calls_before};
 use crate::shader::{Proofs, Shader};
 use crate::validate::{Used, validate};
 use crate::wgsl;
@@ -252,7 +252,8 @@ pub fn kernel(fused: &Fused, site: Site, target: &Target) -> Result<Kernel, Diag
 
 fn emitted_with(fused: &Fused, site: Site, target: &Target, lanes: Lanes) -> Result<Kernel, Diagnostics> {
     let (fusion, plan) = fusion(fused, site)?;
-    let kernel = debug_span!("emit").in_scope(|| emit_loop(fused, (site, fusion), plan, target, lanes))?;
+    let mut kernel = debug_span!("emit").in_scope(|| emit_loop(fused, (site, fusion), plan, target, lanes))?;
+    alike_calls_before(&mut kernel);
     debug_assert!(
         kernel.verify_rules().is_ok(),
         "emission keeps the rules of the kernel IR: {:?}\n{kernel}",

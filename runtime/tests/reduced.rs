@@ -332,3 +332,33 @@ fn random_fusions_agree_with_the_evaluator() {
     assert!(2 * gpu.kernels > most && gpu.kernels == tree.kernels && 20 * gpu.keep > most, "{shaped:?}");
     assert!(16 * software.kernels > most, "{shaped:?}");
 }
+
+/// A loop needs what another one folds once, however many rounds it makes, and so it counts where a device makes few.
+#[test]
+fn loops_that_need_others_once_are_within_limits() {
+    let device = device();
+    let text = "HloModule m
+add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] add(a, b) }
+max { a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] maximum(a, b) }
+f {
+  x = s32[8,600] parameter(0)
+  z = s32[] constant(0)
+  v0 = s32[8] reduce(x, z), dimensions={1}, to_apply=add
+  v1 = s32[8,600] broadcast(v0), dimensions={0}
+  v2 = s32[8] reduce(v1, z), dimensions={1}, to_apply=max
+  v3 = s32[8,600] broadcast(v2), dimensions={0}
+  i = s32[8,600] iota(), iota_dimension=1
+  v4 = s32[8,600] xor(v3, i)
+  ROOT v5 = s32[8] reduce(v4, z), dimensions={1}, to_apply=add
+}
+ENTRY e {
+  x = s32[8,600] parameter(0)
+  ROOT c = s32[8] fusion(x), kind=kLoop, calls=f
+}";
+    let module = weft_hlo::text::parse(text).unwrap();
+    for target in targets(&device) {
+        let few = target.with(|target| target.max_loop_iterations = Some(10_000));
+        let own = check(&device, &few, &module, &Options::default(), 1).unwrap_or_else(|found| panic!("{found}"));
+        assert_eq!(own.kernels, usize::from(few.effective_schedule() == Schedule::Gpu));
+    }
+}

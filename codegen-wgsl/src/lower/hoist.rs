@@ -3,8 +3,9 @@
 mod names;
 mod values;
 
-use crate::kernel::{Block, Kernel};
+use crate::kernel::{Block, Kernel, Statement};
 use weft_affine::Error;
+use weft_hlo::ir::ArenaId;
 
 /// The kernel in which each index expression that is needed more than once has a name, and what does not depend on a loop stands
 /// before it.
@@ -31,6 +32,47 @@ pub fn hoist(kernel: &Kernel) -> Result<Kernel, Error> {
         "names stand for what they replace:\n{named}"
     );
     Ok(named)
+}
+
+/// Moves calls of functions that loop before the loops in functions whose every round makes them alike, with whatever else these rounds compute alike: as often as plans count them, limits on rounds then count them too.
+pub(crate) fn alike_calls_before(kernel: &mut Kernel) {
+    let mut loops = vec![false; kernel.functions.len()];
+    // Callers stand before callees.
+    for (id, function) in kernel.functions.iter().rev() {
+        loops[id.index()] = has_loop(&function.body, &loops);
+    }
+    for id in kernel.functions.ids() {
+        let body = &kernel.functions[id].body;
+        let before = calls_in_loops(body, false, &loops);
+        if before == 0 {
+            continue;
+        }
+        let mut moved = body.clone();
+        values::hoist(kernel, &mut moved, 0);
+        if calls_in_loops(&moved, false, &loops) < before {
+            kernel.functions[id].body = moved;
+        }
+    }
+}
+
+fn has_loop(block: &Block, loops: &[bool]) -> bool {
+    block.statements.iter().any(|statement| match statement {
+        Statement::Loop { .. } | Statement::While { .. } => true,
+        Statement::Call { function, .. } => loops[function.index()],
+        other => other.blocks().into_iter().any(|block| has_loop(block, loops)),
+    })
+}
+
+/// The calls of functions that loop which stand in a loop.
+fn calls_in_loops(block: &Block, is_in_loop: bool, loops: &[bool]) -> usize {
+    let of = |statement: &Statement| match statement {
+        Statement::Call { function, .. } => usize::from(is_in_loop && loops[function.index()]),
+        other => {
+            let is_in_loop = is_in_loop || matches!(other, Statement::Loop { .. });
+            other.blocks().into_iter().map(|block| calls_in_loops(block, is_in_loop, loops)).sum()
+        }
+    };
+    block.statements.iter().map(of).sum()
 }
 
 /// Moves what every round of a loop computes alike before the loop.

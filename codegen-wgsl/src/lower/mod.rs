@@ -34,6 +34,7 @@ pub use accumulators::split_accumulators;
 pub use collective::collective;
 pub use flatten::flatten;
 pub(crate) use flatten::indices_at;
+pub(crate) use hoist::alike_calls_before;
 pub use hoist::hoist;
 pub use hold::hold;
 pub use inline::inline;

@@ -11,6 +11,7 @@ use weft_hlo::ir::{
     ArenaId, ArrayShape, BinaryOp, Computation, ComputationId, Data, ElementType, InstrId, Instruction, Layout, Module,
     Op, Shape, UnaryOp,
 };
+use weft_hlo::passes::RegionConstants;
 
 /// A code, and a sentence.
 pub(crate) type Reason = (&'static str, String);
@@ -82,8 +83,25 @@ fn support(module: &Module, computation: &Computation, instruction: &Instruction
 /// What cannot be compiled of the computations that an operation applies to elements, and of those that these apply: these are of
 /// scalars.
 fn region_finding(module: &Module, op: &Op, target: &Target) -> Option<Reason> {
+    applied_finding(module, op.called_computations(), target, &is_applied)
+}
+
+/// Whether kernels cannot compute a computation that is applied to elements, even where its constants are written out.
+pub(crate) fn is_beyond_kernels(module: &Module, region: ComputationId, target: &Target) -> bool {
+    let is_applied = |op: &Op| match op {
+        Op::Constant(literal) => RegionConstants::has_few_runs(literal) || is_applied(op),
+        op => is_applied(op),
+    };
+    applied_finding(module, vec![region], target, &is_applied).is_some()
+}
+
+fn applied_finding(
+    module: &Module,
+    mut pending: Vec<ComputationId>,
+    target: &Target,
+    is_applied: &dyn Fn(&Op) -> bool,
+) -> Option<Reason> {
     let mut reached: BTreeSet<ComputationId> = BTreeSet::new();
-    let mut pending = op.called_computations();
     while let Some(id) = pending.pop() {
         if !reached.insert(id) {
             continue;
@@ -309,6 +327,9 @@ fn no_kernel(op: &Op) -> Reason {
         Op::Sort { .. } => {
             "no kernels compute this 'sort': its comparator is more than code of scalars, or s32 does not count its places".to_owned()
         }
+        Op::CustomCall { custom_call_target, .. } => {
+            format!("the custom call '{custom_call_target}' cannot be compiled to a kernel yet")
+        }
         op => format!("'{}' cannot be compiled to a kernel yet", op.name()),
     };
     (OPERATION, message)
@@ -369,16 +390,16 @@ fn type_finding(array: &ArrayShape) -> Option<Reason> {
     None
 }
 
+/// Whether an instruction reads or yields numbers of 64 bits, or complex ones of such parts.
+fn holds_f64(computation: &Computation, instruction: &Instruction) -> bool {
+    let is_f64 = |array: &ArrayShape| matches!(array.element_type, ElementType::F64 | ElementType::C128);
+    let read = instruction.operands.iter().map(|operand| &computation.instructions[*operand].shape);
+    let arrays = read.chain([&instruction.shape]).flat_map(Shape::leaves).filter_map(Shape::as_array);
+    arrays.into_iter().any(is_f64)
+}
+
 /// Whether an instruction computes with numbers of 64 bits, or with complex ones of such parts, other than by looking at their bits.
 fn computes_with_f64(computation: &Computation, instruction: &Instruction) -> bool {
-    let is_f64 = |instruction: &Instruction| {
-        instruction
-            .shape
-            .leaves()
-            .into_iter()
-            .filter_map(Shape::as_array)
-            .any(|array| matches!(array.element_type, ElementType::F64 | ElementType::C128))
-    };
     let looks_at_bits = match &instruction.op {
         Op::Unary(op) => {
             let is_complex = instruction.operands.first().is_some_and(|operand| {
@@ -395,13 +416,25 @@ fn computes_with_f64(computation: &Computation, instruction: &Instruction) -> bo
         Op::Dot { .. } | Op::Convolution { .. } | Op::ReducePrecision { .. } => false,
         _ => true,
     };
-    let read = || instruction.operands.iter().map(|operand| &computation.instructions[*operand]);
-    !looks_at_bits && (is_f64(instruction) || read().any(is_f64))
+    !looks_at_bits && holds_f64(computation, instruction)
+}
+
+/// The features that computing with numbers of 64 bits takes, and a target does not have.
+fn missing_for_f64(target: &Target) -> Vec<&'static str> {
+    let Features { shader_f64, shader_int64, .. } = target.features;
+    let needed = [(shader_f64, "shader_f64"), (shader_int64, "shader_int64")];
+    needed.into_iter().filter_map(|(has, name)| (!has).then_some(name)).collect()
 }
 
 fn finding(computation: &Computation, instruction: &Instruction, target: &Target) -> Option<Reason> {
+    let missing = missing_for_f64(target);
+    let needs = |what: &str| format!("{what} needs features that the target does not have: {}", missing.join(" and "));
     if !is_compiled(&instruction.op) {
-        return Some(no_kernel(&instruction.op));
+        let (code, mut message) = no_kernel(&instruction.op);
+        if !missing.is_empty() && holds_f64(computation, instruction) {
+            message = format!("{message}; {}", needs("f64"));
+        }
+        return Some((code, message));
     }
     for leaf in instruction.shape.leaves() {
         let Shape::Array(array) = leaf else {
@@ -411,18 +444,8 @@ fn finding(computation: &Computation, instruction: &Instruction, target: &Target
             return Some(reason);
         }
     }
-    if computes_with_f64(computation, instruction) {
-        let Features { shader_f64, shader_int64, .. } = target.features;
-        let missing: Vec<&str> = [(shader_f64, "shader_f64"), (shader_int64, "shader_int64")]
-            .into_iter()
-            .filter_map(|(has, name)| (!has).then_some(name))
-            .collect();
-        if !missing.is_empty() {
-            let name = instruction.op.name();
-            let message =
-                format!("'{name}' of f64 needs features that the target does not have: {}", missing.join(" and "));
-            return Some((TYPE, message));
-        }
+    if !missing.is_empty() && computes_with_f64(computation, instruction) {
+        return Some((TYPE, needs(&format!("'{}' of f64", instruction.op.name()))));
     }
     // Kernels see row-major elements; where tiles put them in memory is not known to the maps.
     let is_tiled = |instruction: &Instruction| {

@@ -260,6 +260,29 @@ fn types_and_operations_without_code_stand_apart() {
     assert_eq!(names, ["main/d_fusion"]);
 }
 
+/// An operation that only expansions have code for names the features that these need; a call names what it calls.
+#[test]
+fn what_is_not_expanded_says_what_it_needs() {
+    let text = "HloModule m
+        ENTRY main {
+            x = c128[3,8] parameter(0)
+            y = f64[3,8] imag(x)
+            f = c128[3,8] fft(x), fft_type=FFT, fft_length={8}
+            ROOT c = f64[3,8] custom-call(y), custom_call_target=\"of_the_user\"
+        }";
+    let messages = |target: &Target| {
+        let found = fuse(&read(text), target).expect_err("no kernel makes the call");
+        found.0.into_iter().map(|finding| finding.message).collect::<Vec<_>>()
+    };
+    let needs = "f64 needs features that the target does not have: shader_f64 and shader_int64";
+    let call = "the custom call 'of_the_user' cannot be compiled to a kernel yet";
+    let fft = format!("'fft' cannot be compiled to a kernel yet; {needs}");
+    assert_eq!(messages(&Target::default()), [fft, format!("{call}; {needs}")]);
+    let able =
+        Target::default().with(|target| (target.features.shader_f64, target.features.shader_int64) = (true, true));
+    assert_eq!(messages(&able), [call]);
+}
+
 /// On every target bits of 64-bit floats are moved, compared and converted, and nothing else is done with them but where they are computed
 /// with.
 #[test]
@@ -308,32 +331,44 @@ fn bits_of_doubles_need_no_feature() {
     }
 }
 
-/// What a function that is applied to elements computes in loops of its own, no kernel computes yet.
+/// What a function that is applied to elements computes in loops of its own is written out; a loop of many rounds, and what has no such form, no kernel computes yet.
 #[test]
 fn what_is_applied_to_elements_may_reduce() {
-    let text = "HloModule m
-        sum {
-            a = s32[] parameter(0)
-            b = s32[] parameter(1)
-            ROOT s = s32[] add(a, b)
-        }
-        mapped {
-            a = s32[] parameter(0)
-            four = s32[4] broadcast(a), dimensions={}
-            s = s32[] reduce(four, a), dimensions={0}, to_apply=sum
-            ROOT d = s32[] add(s, s)
-        }
-        ENTRY main {
-            x = s32[5] parameter(0)
-            y = s32[5] negate(x)
-            m = s32[5] map(y), dimensions={0}, to_apply=mapped
-            ROOT z = s32[5] negate(m)
-        }";
-    let module = parse(text).unwrap();
-    let fused = fuse_explained(&module, &target(8)).unwrap_or_else(|found| panic!("{found}"));
-    let codes: Vec<&str> = fused.uncompiled.iter().map(|one| one.reason.code).collect();
-    assert_eq!(codes, ["HLO401"], "{}", print(&fused.module));
-    assert!(fuse(&module, &target(8)).is_err());
-    let input = [Literal::array([5], vec![1, 2, 3, 4, 5])];
-    assert_eq!(evaluate(&fused.module, &input).unwrap(), evaluate(&module, &input).unwrap());
+    let module = |length: usize, sum: &str| {
+        let text = format!(
+            "HloModule m
+            sum {{
+                a = s32[] parameter(0)
+                b = s32[] parameter(1)
+                ROOT s = s32[] add(a, b)
+            }}
+            mapped {{
+                a = s32[] parameter(0)
+                all = s32[{length}] broadcast(a), dimensions={{}}
+                s = s32[] {sum}
+                ROOT d = s32[] add(s, s)
+            }}
+            ENTRY main {{
+                x = s32[5] parameter(0)
+                y = s32[5] negate(x)
+                m = s32[5] map(y), dimensions={{0}}, to_apply=mapped
+                ROOT z = s32[5] negate(m)
+            }}"
+        );
+        parse(&text).unwrap()
+    };
+    let (reduce, dot) = (
+        "reduce(all, a), dimensions={0}, to_apply=sum",
+        "dot(all, all), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+    );
+    for (module, codes) in
+        [(module(4, reduce), &[][..]), (module(9000, reduce), &["HLO401"]), (module(4, dot), &["HLO401"])]
+    {
+        let fused = fuse_explained(&module, &target(8)).unwrap_or_else(|found| panic!("{found}"));
+        let found: Vec<&str> = fused.uncompiled.iter().map(|one| one.reason.code).collect();
+        assert_eq!(found, codes, "{}", print(&fused.module));
+        assert_eq!(fuse(&module, &target(8)).is_ok(), codes.is_empty());
+        let input = [Literal::array([5], vec![1, 2, 3, 4, 5])];
+        assert_eq!(evaluate(&fused.module, &input).unwrap(), evaluate(&module, &input).unwrap());
+    }
 }

@@ -178,7 +178,7 @@ fn approximate_topk_is_exact() {
     }
 }
 
-/// Comparators that fold arrays, and computations of elements that sort, or scatter: the second of three numbers, and one element of three replaced where there is such a place.
+/// Comparators that fold arrays, and computations of elements that fold, sort, or scatter: twice a sum and a number, the second of three numbers, and one element of three replaced where there is such a place.
 #[test]
 fn what_holds_arrays_where_elements_are_computed_runs_on_the_device() {
     let folds = "HloModule m\nadd { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
@@ -235,6 +235,30 @@ ENTRY e {
   z = s32[] constant(7)
   ROOT s = s32[5] reduce(x, z), dimensions={1}, to_apply=one
 }";
+    let reduces = "HloModule m\nadd { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }
+ge { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = pred[] compare(a, b), direction=GE }
+twice {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  z = s32[] constant(1)
+  va = s32[2,2] broadcast(a), dimensions={}
+  vb = s32[2,2] broadcast(b), dimensions={}
+  w = s32[2,2] constant({{1, -2}, {3, -1}})
+  ua = s32[2,2] multiply(va, w)
+  v = s32[2,2] add(ua, vb)
+  s = s32[] reduce(v, z), dimensions={0,1}, to_apply=add
+  t = s32[] add(s, s)
+  ROOT r = s32[] add(t, b)
+}
+ENTRY e {
+  x = s32[5,20] parameter(0)
+  z = s32[] constant(7)
+  m = s32[5,20] map(x, x), dimensions={0,1}, to_apply=twice
+  f = s32[5] reduce(x, z), dimensions={1}, to_apply=twice
+  w = s32[5,7] reduce-window(x, z), window={size=1x3 stride=1x3 pad=0_0x0_1}, to_apply=twice
+  s = s32[5,20] select-and-scatter(x, w, z), window={size=1x3 stride=1x3 pad=0_0x0_1}, select=ge, scatter=twice
+  ROOT t = (s32[5,20], s32[5], s32[5,7], s32[5,20]) tuple(m, f, w, s)
+}";
     let mut rng = Rng::new(8);
     let mut small = |extents: &[i64]| {
         Literal::array(extents, (0..extents.iter().product()).map(|_| rng.below(5) as i32 - 1).collect::<Vec<_>>())
@@ -244,4 +268,5 @@ ENTRY e {
     check(folds, &[floats], &all);
     check(sorts, &[small(&[9]), small(&[40, 1]), small(&[40])], &all);
     check(scatters, &[small(&[5, 20])], &all);
+    check(reduces, &[small(&[5, 20])], &all);
 }

@@ -76,7 +76,7 @@ pub use pipeline::{MAX_ROUNDS, Optimized, PassRun, Pipeline};
 pub use random_bits::RandomBits;
 pub use random_numbers::{RandomNumbers, expand_random_numbers};
 pub use region_constants::RegionConstants;
-pub use scalar_regions::ScalarRegions;
+pub use scalar_regions::{ScalarRegions, expand_scalar_regions};
 pub use select_and_scatter::SelectAndScatter;
 pub use sort::Sorts;
 pub use specialize::specialize;

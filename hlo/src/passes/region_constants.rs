@@ -19,6 +19,11 @@ pub struct RegionConstants;
 impl RegionConstants {
     /// The runs of equal elements, in row-major order, that a constant is written out for at most.
     pub const MOST: usize = 64;
+
+    /// Whether a constant of an array has so few runs of equal elements that it is written out, or one, so that it needs not be.
+    pub fn has_few_runs(literal: &Literal) -> bool {
+        !matches!(literal.data, Data::Elided | Data::Tuple(_)) && runs(&literal.data).is_some()
+    }
 }
 
 impl Pass for RegionConstants {

@@ -2,6 +2,7 @@
 
 use super::{Decision, Verdict, fast_scatters, unique_scatters};
 use crate::Target;
+use crate::legal::is_beyond_kernels;
 use crate::runs::Runs;
 use crate::scattered::Way;
 use std::borrow::Cow;
@@ -9,14 +10,14 @@ use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{Computation, ElementType, Instruction, Module, Op};
 use weft_hlo::passes::{
     BatchNormalization, BitcastWidths, DeadCode, MultiplyHigh, OneDevice, OtherDots, Pass, RandomBits, RegionConstants,
-    Rewritten, ScalarRegions, SelectAndScatter, Sorts, StochasticConvert, Tuples, WideSums, expand_fourier,
-    expand_linear_algebra, expand_random_numbers, order_scatters,
+    Rewritten, SelectAndScatter, Sorts, StochasticConvert, Tuples, WideSums, expand_fourier, expand_linear_algebra,
+    expand_random_numbers, expand_scalar_regions, order_scatters,
 };
 
 /// The module with what has no code of its own written out as operations that have:
 /// - collectives of one device, batch normalization, `cholesky`, `triangular-solve` and LAPACK's routines;
 /// - `ragged-dot`, `scaled-dot`, `fft`, `rng`, `rng-bit-generator`, `select-and-scatter`, `sort`, `topk`, the custom calls `ApproxTopK` and `PartialReduce`;
-/// - `mulhi`, `stochastic-convert`, `bitcast-convert` between widths, scatters of many windows into many elements in an order, constants of arrays in computations of elements, arrays in comparators, and what sorts or scatters in computations of elements, and sums of narrow floats, which are accumulated in `f32`.
+/// - `mulhi`, `stochastic-convert`, `bitcast-convert` between widths, scatters of many windows into many elements in an order, constants of arrays in computations of elements, arrays in comparators, and in computations of elements that kernels cannot compute otherwise, and sums of narrow floats, which are accumulated in `f32`.
 ///
 /// Linear algebra, Fourier transforms and random numbers on types that the target does not compute with stay as they are: the host takes one step for each then.
 pub(super) fn expand<'m>(
@@ -69,16 +70,10 @@ pub(super) fn expand<'m>(
     rewritten(expand_linear_algebra(&expanded, &computes), &mut expanded, decisions);
     rewritten(expand_fourier(&expanded, &computes), &mut expanded, decisions);
     rewritten(expand_random_numbers(&expanded, &computes), &mut expanded, decisions);
-    let compound: [&dyn Pass; 8] = [
-        &ScalarRegions,
-        &RegionConstants,
-        &OneDevice,
-        &BatchNormalization,
-        &OtherDots,
-        &RandomBits,
-        &SelectAndScatter,
-        &Sorts,
-    ];
+    let regions = expand_scalar_regions(&expanded, &|region| is_beyond_kernels(&expanded, region, target));
+    rewritten(regions, &mut expanded, decisions);
+    let compound: [&dyn Pass; 7] =
+        [&RegionConstants, &OneDevice, &BatchNormalization, &OtherDots, &RandomBits, &SelectAndScatter, &Sorts];
     for pass in compound {
         run(pass, &mut expanded, decisions)?;
     }

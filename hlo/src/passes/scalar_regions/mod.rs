@@ -7,12 +7,11 @@ use super::dead_code::{reachable, without_unreachable};
 use super::pass::{Change, Pass, Rewritten};
 use super::region_constants::applied;
 use crate::diagnostic::Diagnostics;
-use crate::ir::{ArenaId, Computation, Module, Op, Shape};
+use crate::ir::{ArenaId, Computation, ComputationId, Instruction, Module, Op, Shape};
 use expansion::Expansion;
 
-/// Writes computations that operations apply to elements out as code of scalars, an instruction for each element of the arrays in them, where kernels could not compute them otherwise:
-/// comparators of sorts that hold arrays, and computations that sort or scatter. Results are the same bit for bit, where sorts in them have comparators that are strict weak orders; else a
-/// sort's result is some permutation.
+/// Writes computations that operations apply to elements, and that hold arrays, out as code of scalars, an instruction for each element of the arrays. Results are the same bit for bit, where
+/// sorts in them have comparators that are strict weak orders; else a sort's result is some permutation.
 ///
 /// Which element of an operand one of the result is, its indexing map tells; where that depends on values, the elements that it may be are chosen from. A sort is a network of neighbors that
 /// are exchanged, a scatter a choice for each element that an update may be for, update by update.
@@ -32,32 +31,39 @@ impl Pass for ScalarRegions {
     }
 
     fn about(&self) -> &'static str {
-        "writes arrays in comparators, and sorts and scatters in computations of elements, out as scalars"
+        "writes arrays in computations of elements out as scalars"
     }
 
     fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
-        let names = applied(module);
-        let comparators = comparators(module);
-        let (with_arrays, in_order) = (within(module, holds_arrays), within(module, sorts_or_scatters));
-        let mut changed = module.clone();
-        let mut changes = Vec::new();
-        for (id, computation) in module.computations.iter() {
-            let is_applied = names.contains(&computation.name.as_str());
-            let is_meant = comparators[id.index()] && with_arrays[id.index()] || in_order[id.index()];
-            if !is_applied || !is_meant || !is_of_scalars(computation) {
-                continue;
-            }
-            let Some(written) = Expansion::of(module, id) else { continue };
-            changed.computations[id] = written;
-            let rule = "arrays of few elements are scalars where elements are computed";
-            changes.push(Change { rule, place: computation.name.clone() });
-        }
-        if changes.is_empty() {
-            return Ok(Rewritten { module: changed, changes });
-        }
-        let reached = reachable(&changed);
-        Ok(Rewritten { module: without_unreachable(&changed, &reached), changes })
+        Ok(expand_scalar_regions(module, &|_| true))
     }
+}
+
+/// As [`ScalarRegions`], but only comparators of sorts, and computations that are meant besides: those that something computes in no other form.
+pub fn expand_scalar_regions(module: &Module, is_meant: &dyn Fn(ComputationId) -> bool) -> Rewritten {
+    let names = applied(module);
+    let comparators = comparators(module);
+    let with_arrays = with_arrays(module);
+    let mut changed = module.clone();
+    let mut changes = Vec::new();
+    for (id, computation) in module.computations.iter() {
+        let is_applied = names.contains(&computation.name.as_str());
+        if !is_applied || !with_arrays[id.index()] || !is_of_scalars(computation) {
+            continue;
+        }
+        if !comparators[id.index()] && !is_meant(id) {
+            continue;
+        }
+        let Some(written) = Expansion::of(module, id) else { continue };
+        changed.computations[id] = written;
+        let rule = "arrays of few elements are scalars where elements are computed";
+        changes.push(Change { rule, place: computation.name.clone() });
+    }
+    if changes.is_empty() {
+        return Rewritten { module: changed, changes };
+    }
+    let reached = reachable(&changed);
+    Rewritten { module: without_unreachable(&changed, &reached), changes }
 }
 
 /// For each computation whether a sort compares with it.
@@ -86,22 +92,17 @@ fn is_of_scalars(computation: &Computation) -> bool {
     yields && parameters.all(|parameter| is_scalar(&parameter.shape))
 }
 
-/// For each computation whether something holds for it, or for one that it calls, at whatever depth.
-fn within(module: &Module, holds: impl Fn(&Computation) -> bool) -> Vec<bool> {
+/// For each computation whether it holds an array, or calls one that does, at whatever depth.
+fn with_arrays(module: &Module) -> Vec<bool> {
     let mut found: Vec<bool> = Vec::with_capacity(module.computations.len());
     // Callees stand before callers.
     for computation in module.computations.values() {
-        let mut callees = computation.instructions.values().flat_map(|it| it.op.called_computations());
-        let of_callee = callees.any(|callee| found[callee.index()]);
-        found.push(of_callee || holds(computation));
+        let holds = |it: &Instruction| {
+            let of_callee = || it.op.called_computations().iter().any(|callee| found[callee.index()]);
+            it.shape.leaves().into_iter().any(|leaf| !is_scalar(leaf)) || of_callee()
+        };
+        let holds = computation.instructions.values().any(holds);
+        found.push(holds);
     }
     found
-}
-
-fn holds_arrays(computation: &Computation) -> bool {
-    computation.instructions.values().any(|it| it.shape.leaves().iter().any(|leaf| !is_scalar(leaf)))
-}
-
-fn sorts_or_scatters(computation: &Computation) -> bool {
-    computation.instructions.values().any(|it| matches!(it.op, Op::Sort { .. } | Op::Scatter { .. }))
 }

@@ -463,7 +463,7 @@ fn a_region_has_a_plan() {
     let fused = fuse(&module, &Target::default()).unwrap_or_else(|found| panic!("{found}"));
     let region = fused.module.computations.iter().find(|(_, computation)| computation.name == "sum");
     let (id, computation) = region.unwrap_or_else(|| panic!("the region stays"));
-    let plan = fused.plan(id).unwrap_or_else(|| panic!("it has a plan"));
+    let plan = fused.applied_plan(id).unwrap_or_else(|| panic!("it has a plan"));
     let text = plan.text(computation);
     assert_eq!(
         text,

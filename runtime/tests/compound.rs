@@ -50,6 +50,18 @@ fn collectives_of_one_device_are_no_steps() {
     );
 }
 
+/// As XLA prints a fusion of scalars that computes what a reduction applies: one computation is called, and applied.
+#[test]
+fn a_computation_is_called_and_applied() {
+    check(
+        "HloModule test\nadd {\na = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = f32[] add(a, b)\n}\nENTRY main {\n\
+         x = f32[4,6] parameter(0)\ny = f32[] parameter(1)\nz = f32[] constant(2)\n\
+         f = f32[] fusion(y, z), kind=kLoop, calls=add\n\
+         ROOT r = f32[4] reduce(x, f), dimensions={1}, to_apply=add\n}\n",
+        0.0,
+    );
+}
+
 #[test]
 fn batch_normalization_is_kernels() {
     let operations = [

@@ -46,7 +46,7 @@ impl<'m> Regions<'m> {
         let mut functions = Vec::with_capacity(self.applied.len());
         for &region in &self.applied {
             let computation = &self.fused.module.computations[region];
-            let plan = self.fused.plan(region).ok_or_else(|| {
+            let plan = self.fused.applied_plan(region).ok_or_else(|| {
                 let message = "the fused module has no plan for a computation that an operation applies";
                 Diagnostic::new("HLO411", computation.span, message).about(&computation.name)
             })?;

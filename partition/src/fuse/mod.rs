@@ -102,6 +102,8 @@ pub struct Fused {
     /// Small arguments and results of the entry that lie side by side, for kernels that would bind too many buffers.
     pub arenas: Arenas,
     plans: BTreeMap<ComputationId, FusionPlan>,
+    /// Those of computations that are applied to elements: one may be called by a fusion, too.
+    applied: BTreeMap<ComputationId, FusionPlan>,
 }
 
 impl Fused {
@@ -174,10 +176,14 @@ impl Fused {
         given::name_in(&self.module, site.computation, site.instruction)
     }
 
-    /// The plan of a computation that a fusion calls, or that an operation of one applies to elements; `None` for any other,
-    /// and where it cannot be compiled yet.
+    /// The plan of a computation that a fusion calls; `None` for any other, and where it cannot be compiled yet.
     pub fn plan(&self, computation: ComputationId) -> Option<&FusionPlan> {
         self.plans.get(&computation)
+    }
+
+    /// The plan of a computation that an operation of a fusion applies to elements; `None` for any other, and where it cannot be compiled yet.
+    pub fn applied_plan(&self, computation: ComputationId) -> Option<&FusionPlan> {
+        self.applied.get(&computation)
     }
 
     fn planned(
@@ -191,7 +197,7 @@ impl Fused {
         let uncompiled = legal::uncompiled(&module, target);
         let refused: BTreeSet<Site> = uncompiled.iter().map(|one| one.site).collect();
         let _span = tracing::debug_span!("plan").entered();
-        let mut plans = BTreeMap::new();
+        let (mut plans, mut applied) = (BTreeMap::new(), BTreeMap::new());
         for &program in &programs {
             for (id, instruction) in module.computations[program].instructions.iter() {
                 let site = Site { computation: program, instruction: id };
@@ -205,7 +211,7 @@ impl Fused {
                 };
                 plans.insert(calls, plan);
                 if !refused.contains(&site) {
-                    plan_applied(&module, calls, &mut plans)?;
+                    plan_applied(&module, calls, &mut applied)?;
                 }
             }
         }
@@ -221,6 +227,7 @@ impl Fused {
             joined: BTreeMap::new(),
             arenas,
             plans,
+            applied,
         })
     }
 }

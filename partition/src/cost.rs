@@ -68,10 +68,18 @@ pub struct Budget {
     pub given_excess_per_element: f64,
     /// Instructions in one kernel: drivers compile long kernels slowly.
     pub instructions_per_kernel: usize,
+    /// Instructions in one kernel once its functions are written in place of their calls, as drivers do: where an element is one of several (of a concatenation, or of what is padded), each of the values
+    /// that it may be has its code, which calls others in turn, though a run takes one way through it.
+    pub inlined_per_kernel: usize,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Budget { excess_per_element: 32.0, given_excess_per_element: 256.0, instructions_per_kernel: 200 }
+        Budget {
+            excess_per_element: 32.0,
+            given_excess_per_element: 256.0,
+            instructions_per_kernel: 200,
+            inlined_per_kernel: 1000,
+        }
     }
 }

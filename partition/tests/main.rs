@@ -10,6 +10,7 @@ mod estimate;
 mod fuse;
 mod gathered;
 mod grouping;
+mod inlined;
 mod joined;
 mod merge;
 mod plan;

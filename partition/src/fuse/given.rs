@@ -166,6 +166,12 @@ pub(super) fn feasible(
     if target.max_loop_iterations.is_some_and(|limit| rounds * 2.0 > f64::from(limit)) {
         return Ok(Err(format!("its loops would make {rounds:.0} rounds for one element, more than the device makes")));
     }
+    let (inlined, most) = (plan.inlined_instructions(computation), budget.inlined_per_kernel);
+    if inlined > most as f64 {
+        return Ok(Err(format!(
+            "with its functions in place of calls it would have {inlined:.0} instructions, more than {most}"
+        )));
+    }
     let excess = plan.excess_per_element();
     if excess > budget.given_excess_per_element {
         return Ok(Err(format!(

@@ -15,7 +15,7 @@ use crate::access::{
 use crate::contraction::branches;
 use crate::cost::{Budget, operation_cost};
 use crate::legal::{Support, is_control_flow, supports};
-use crate::plan::{FunctionId, Placement, leaf_extents, place, roots};
+use crate::plan::{FunctionId, Placement, distinct, leaf_extents, place, roots};
 use crate::scan::Scan;
 use crate::scattered::{is_replaced, written_in_place};
 use crate::transposed::Transposed;
@@ -44,6 +44,8 @@ struct Kernel {
     /// Elements the kernel walks over: those of its output, or of the input that it reduces.
     elements: f64,
     excess: f64,
+    /// Its instructions, once its functions are written in place of their calls.
+    inlined: f64,
 }
 
 /// Decides what every instruction of a program becomes.
@@ -86,7 +88,7 @@ pub(super) fn decide(
         homes: vec![IndexMap::new(); entry.instructions.len()],
         readers: vec![Vec::new(); entry.instructions.len()],
         kernels: Vec::new(),
-        next_function: 0,
+        copies: Vec::new(),
         decisions,
         candidates,
     };
@@ -140,7 +142,8 @@ struct Walk<'a> {
     /// For each instruction the kernels that have read it from a buffer, each as often as it has been given that input.
     readers: Vec<Vec<usize>>,
     kernels: Vec<Kernel>,
-    next_function: u32,
+    /// For each function, in the order of their numbers, how often its code is written in its kernel, where functions stand in place of calls.
+    copies: Vec<f64>,
     decisions: &'a mut Vec<Decision>,
     candidates: &'a mut Vec<Candidate>,
 }
@@ -313,7 +316,11 @@ impl Walk<'_> {
             let home = match place(self.entry, id, &accesses, false) {
                 Placement::Own { .. } if self.scans[id.index()].is_some() => accesses[0].clone(),
                 Placement::Join(home) => home,
-                Placement::Own { evaluations, depth, .. } => self.own_function(id, evaluations, depth),
+                Placement::Own { evaluations, depth, .. } => {
+                    let of_callers = |counted: &&Counted| self.copies[counted.access.function.0 as usize];
+                    let copies = distinct(&accesses).iter().map(of_callers).sum();
+                    self.own_function(id, evaluations, depth, copies)
+                }
             };
             let state = &self.kernels[kernel];
             if let Some(reason) = self.is_set_apart(id, state.root) {
@@ -343,6 +350,14 @@ impl Walk<'_> {
                 let root = &self.entry.instructions[state.root].name;
                 let most = self.budget.instructions_per_kernel;
                 return Ok(Err(format!("the kernel of {root} has {most} instructions already")));
+            }
+            let inlined = state.inlined + self.copies[home.access.function.0 as usize];
+            if inlined > self.budget.inlined_per_kernel as f64 {
+                let (root, most) = (&self.entry.instructions[state.root].name, self.budget.inlined_per_kernel);
+                let reason = format!(
+                    "the kernel of {root} would have {inlined:.0} instructions without calls, more than {most}"
+                );
+                return Ok(Err(reason));
             }
             if let Some(transposition) = self.transposed[id.index()]
                 && home.evaluations > elements
@@ -439,9 +454,9 @@ impl Walk<'_> {
         operands.filter(|operand| self.splats[operand.index()].is_none())
     }
 
-    fn own_function(&mut self, id: InstrId, evaluations: f64, depth: u32) -> Counted {
-        let function = FunctionId(self.next_function);
-        self.next_function += 1;
+    fn own_function(&mut self, id: InstrId, evaluations: f64, depth: u32, copies: f64) -> Counted {
+        let function = FunctionId(u32::try_from(self.copies.len()).unwrap_or(u32::MAX));
+        self.copies.push(copies);
         let map = identity(&leaf_extents(&self.entry.instructions[id].shape));
         Counted { access: Access { function, block: None, depth, is_guarded: false, map }, evaluations }
     }
@@ -461,6 +476,7 @@ impl Walk<'_> {
             }
             kernel.inputs = offer.inputs;
             kernel.excess += offer.evaluations;
+            kernel.inlined += self.copies[offer.home.access.function.0 as usize];
             self.homes[id.index()].insert(offer.kernel, offer.home);
             self.note_readers(id, offer.kernel);
         }
@@ -488,7 +504,7 @@ impl Walk<'_> {
             let message = format!("it needs {buffers} buffers and the target lets a kernel bind {limit}");
             return Err(Diagnostic::new("HLO404", instruction.span, message).about(&instruction.name).into());
         }
-        let home = self.own_function(id, elements, 0);
+        let home = self.own_function(id, elements, 0, 1.0);
         self.homes[id.index()].insert(self.kernels.len(), home);
         self.note_readers(id, self.kernels.len());
         // A product reads each element many times: what is computed of it is computed again each time.
@@ -501,7 +517,16 @@ impl Walk<'_> {
         };
         let members = BTreeSet::from([id]);
         let scan = self.scans[id.index()].as_ref().map(|_| id);
-        self.kernels.push(Kernel { root: id, members, inputs, results, scan, elements: walked, excess: 0.0 });
+        self.kernels.push(Kernel {
+            root: id,
+            members,
+            inputs,
+            results,
+            scan,
+            elements: walked,
+            excess: 0.0,
+            inlined: 1.0,
+        });
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 mod attention;
 mod heroes;
+mod inlined;
 mod planner;
 mod product;
 mod read;
@@ -25,7 +26,7 @@ use weft_indexing::IndexingMap;
 
 pub use attention::{Attended, Divided};
 use planner::Planner;
-pub(crate) use planner::{Placement, place};
+pub(crate) use planner::{Placement, distinct, place};
 pub use product::Factors;
 pub(crate) use product::MOST_SUMS;
 use reduced::Refused;
@@ -389,6 +390,11 @@ impl FusionPlan {
     /// whose every loop runs once per element has none.
     pub fn repeated_iterations(&self) -> f64 {
         self.repeated_iterations
+    }
+
+    /// Instructions of the kernel of a computation once its functions are written in place of their calls, as drivers do.
+    pub fn inlined_instructions(&self, computation: &Computation) -> f64 {
+        inlined::instructions(self, computation)
     }
 
     /// The plan as text: how the kernel computes the outputs, its heroes, and each function with its members and the reason it

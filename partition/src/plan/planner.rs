@@ -30,7 +30,7 @@ pub(crate) enum Placement {
 }
 
 /// The different ones among accesses, compared as functions.
-fn distinct(accesses: &[Counted]) -> Vec<&Counted> {
+pub(crate) fn distinct(accesses: &[Counted]) -> Vec<&Counted> {
     let mut distinct: Vec<&Counted> = Vec::new();
     for counted in accesses {
         if !distinct.iter().any(|seen| same_access(&seen.access, &counted.access)) {

@@ -1,0 +1,34 @@
+//! How long a kernel is once its functions are written in place of their calls.
+
+use super::{FusionPlan, Read};
+use weft_hlo::ir::{ArenaId, Computation, Op};
+
+/// The instructions of all functions, each as often as its function is called. Of reads of one element in one block there is one call.
+pub(super) fn instructions(plan: &FusionPlan, computation: &Computation) -> f64 {
+    let mut copies = vec![0.0; plan.functions.len()];
+    let mut all = 0.0;
+    // Callers stand before callees; what no other calls, the entry does.
+    for (number, function) in plan.functions.iter().enumerate() {
+        let own = f64::max(copies[number], 1.0);
+        all += own * function.members.len() as f64;
+        let mut called = Vec::new();
+        for member in &function.members {
+            let instruction = &computation.instructions[*member];
+            for (position, operand) in instruction.operands.iter().enumerate() {
+                let read = &plan.reads[member.index()][position];
+                let Some((callee, _)) = plan.home(*operand) else { continue };
+                if !matches!(read, Read::At(_) | Read::Runtime) || callee.0 as usize == number {
+                    continue;
+                }
+                let opens_block = matches!(instruction.op, Op::Concatenate { .. } | Op::Pad { .. });
+                let block = if opens_block { Some((*member, position)) } else { plan.block(*member) };
+                let call = (*operand, block, read);
+                if !called.contains(&call) {
+                    called.push(call);
+                    copies[callee.0 as usize] += own;
+                }
+            }
+        }
+    }
+    all
+}

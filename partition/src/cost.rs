@@ -69,7 +69,7 @@ pub struct Budget {
     /// Instructions in one kernel: drivers compile long kernels slowly.
     pub instructions_per_kernel: usize,
     /// Instructions in one kernel once its functions are written in place of their calls, as drivers do: where an element is one of several (of a concatenation, or of what is padded), each of the values
-    /// that it may be has its code, which calls others in turn, though a run takes one way through it.
+    /// that it may be has its code, which calls others in turn, though a run takes one way through it. Computations that operations apply to elements do not count.
     pub inlined_per_kernel: usize,
 }
 

@@ -83,44 +83,43 @@ fn support(module: &Module, computation: &Computation, instruction: &Instruction
 /// What cannot be compiled of the computations that an operation applies to elements, and of those that these apply: these are of
 /// scalars.
 fn region_finding(module: &Module, op: &Op, target: &Target) -> Option<Reason> {
-    applied_finding(module, op.called_computations(), target, &is_applied)
+    applied_findings(module, op.called_computations(), target, &is_applied).into_iter().next()
 }
 
-/// Whether kernels cannot compute a computation that is applied to elements, even where its constants are written out.
+/// Whether kernels have no code for what a computation that is applied to elements does, even where its constants are written out. Types that a target does not compute with are another matter.
 pub(crate) fn is_beyond_kernels(module: &Module, region: ComputationId, target: &Target) -> bool {
     let is_applied = |op: &Op| match op {
         Op::Constant(literal) => RegionConstants::has_few_runs(literal) || is_applied(op),
         op => is_applied(op),
     };
-    applied_finding(module, vec![region], target, &is_applied).is_some()
+    let found = applied_findings(module, vec![region], target, &is_applied);
+    !found.is_empty() && found.iter().all(|(code, _)| *code == OPERATION)
 }
 
-fn applied_finding(
+fn applied_findings(
     module: &Module,
     mut pending: Vec<ComputationId>,
     target: &Target,
     is_applied: &dyn Fn(&Op) -> bool,
-) -> Option<Reason> {
+) -> Vec<Reason> {
     let mut reached: BTreeSet<ComputationId> = BTreeSet::new();
+    let mut findings = Vec::new();
     while let Some(id) = pending.pop() {
         if !reached.insert(id) {
             continue;
         }
         let region = &module.computations[id];
-        let live = live(region);
+        let (live, known) = (live(region), findings.len());
         for (_, instruction) in region.instructions.iter().filter(|(id, _)| live[id.index()]) {
             let own = finding(region, instruction, target);
-            let found = own.or_else(|| (!is_applied(&instruction.op)).then(|| within_region(&instruction.op)));
-            if found.is_some() {
-                return found;
-            }
+            findings.extend(own.or_else(|| (!is_applied(&instruction.op)).then(|| within_region(&instruction.op))));
             pending.extend(instruction.op.called_computations());
         }
-        if let Some(found) = loop_within(region, &live) {
-            return Some((found.code, found.message));
+        if findings.len() == known {
+            findings.extend(loop_within(region, &live).map(|found| (found.code, found.message)));
         }
     }
-    None
+    findings
 }
 
 /// What of a region takes a loop of its own, where its parts are known: what is of scalars, element by element, is one function.
@@ -431,7 +430,8 @@ fn finding(computation: &Computation, instruction: &Instruction, target: &Target
     let needs = |what: &str| format!("{what} needs features that the target does not have: {}", missing.join(" and "));
     if !is_compiled(&instruction.op) {
         let (code, mut message) = no_kernel(&instruction.op);
-        if !missing.is_empty() && holds_f64(computation, instruction) {
+        let is_expanded = matches!(instruction.op, Op::Fft { .. } | Op::Cholesky { .. } | Op::TriangularSolve { .. });
+        if is_expanded && !missing.is_empty() && holds_f64(computation, instruction) {
             message = format!("{message}; {}", needs("f64"));
         }
         return Some((code, message));
@@ -472,6 +472,13 @@ fn finding(computation: &Computation, instruction: &Instruction, target: &Target
                 && types.any(|ty| ty.is_some_and(|ty| !ty.is_integer() && ty != ElementType::Pred));
             let message = format!("'{}' of fractions to pred has no meaning", instruction.op.name());
             loses.then_some((OPERATION, message))
+        }
+        Op::Reduce { .. } | Op::ReduceWindow { .. } => {
+            let of = |id: &InstrId| computation.instructions[*id].shape.as_array().map(|array| array.element_type);
+            let (inputs, initial) = instruction.operands.split_at(instruction.operands.len() / 2);
+            let message = || format!("'{}' in another type than that of its inputs", instruction.op.name());
+            let is_mixed = inputs.iter().zip(initial).any(|(input, initial)| of(input) != of(initial));
+            is_mixed.then(|| (OPERATION, message()))
         }
         Op::Constant(literal) if literal.data == Data::Elided => {
             Some((ELIDED, "the text leaves out this constant's elements ('{...}')".to_owned()))

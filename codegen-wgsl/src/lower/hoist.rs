@@ -34,7 +34,8 @@ pub fn hoist(kernel: &Kernel) -> Result<Kernel, Error> {
     Ok(named)
 }
 
-/// Moves calls of functions that loop before the loops in functions whose every round makes them alike, with whatever else these rounds compute alike: as often as plans count them, limits on rounds then count them too.
+/// Moves calls of functions that loop before the loops in functions whose every round makes them alike, and with them what else is alike in each round. Plans count such calls once; so do checks of how many rounds a
+/// kernel makes, then.
 pub(crate) fn alike_calls_before(kernel: &mut Kernel) {
     let mut loops = vec![false; kernel.functions.len()];
     // Callers stand before callees.
@@ -43,13 +44,13 @@ pub(crate) fn alike_calls_before(kernel: &mut Kernel) {
     }
     for id in kernel.functions.ids() {
         let body = &kernel.functions[id].body;
-        let before = calls_in_loops(body, false, &loops);
+        let before = loops_around_calls(body, 0, &loops);
         if before == 0 {
             continue;
         }
         let mut moved = body.clone();
         values::hoist(kernel, &mut moved, 0);
-        if calls_in_loops(&moved, false, &loops) < before {
+        if loops_around_calls(&moved, 0, &loops) < before {
             kernel.functions[id].body = moved;
         }
     }
@@ -63,13 +64,13 @@ fn has_loop(block: &Block, loops: &[bool]) -> bool {
     })
 }
 
-/// The calls of functions that loop which stand in a loop.
-fn calls_in_loops(block: &Block, is_in_loop: bool, loops: &[bool]) -> usize {
+/// How many loops stand around calls of functions that loop, added up over the calls.
+fn loops_around_calls(block: &Block, around: usize, loops: &[bool]) -> usize {
     let of = |statement: &Statement| match statement {
-        Statement::Call { function, .. } => usize::from(is_in_loop && loops[function.index()]),
+        Statement::Call { function, .. } => around * usize::from(loops[function.index()]),
         other => {
-            let is_in_loop = is_in_loop || matches!(other, Statement::Loop { .. });
-            other.blocks().into_iter().map(|block| calls_in_loops(block, is_in_loop, loops)).sum()
+            let around = around + usize::from(matches!(other, Statement::Loop { .. }));
+            other.blocks().into_iter().map(|block| loops_around_calls(block, around, loops)).sum()
         }
     };
     block.statements.iter().map(of).sum()

@@ -1,9 +1,10 @@
 //! How long a kernel is once its functions are written in place of their calls.
 
 use super::{FusionPlan, Read};
+use crate::access::is_loop;
 use weft_hlo::ir::{ArenaId, Computation, Op};
 
-/// The instructions of all functions, each as often as its function is called. Of reads of one element in one block there is one call.
+/// The instructions of all functions, each as often as its function is called; what operations apply to elements is not counted. Of reads of one element in one block there is one call.
 pub(super) fn instructions(plan: &FusionPlan, computation: &Computation) -> f64 {
     let mut copies = vec![0.0; plan.functions.len()];
     let mut all = 0.0;
@@ -20,8 +21,7 @@ pub(super) fn instructions(plan: &FusionPlan, computation: &Computation) -> f64 
                 if !matches!(read, Read::At(_) | Read::Runtime) || callee.0 as usize == number {
                     continue;
                 }
-                let opens_block = matches!(instruction.op, Op::Concatenate { .. } | Op::Pad { .. });
-                let block = if opens_block { Some((*member, position)) } else { plan.block(*member) };
+                let block = if opens_block(&instruction.op) { Some((*member, position)) } else { plan.block(*member) };
                 let call = (*operand, block, read);
                 if !called.contains(&call) {
                     called.push(call);
@@ -31,4 +31,9 @@ pub(super) fn instructions(plan: &FusionPlan, computation: &Computation) -> f64 
         }
     }
     all
+}
+
+/// Whether operands of an operation are read in blocks of their own.
+fn opens_block(op: &Op) -> bool {
+    matches!(op, Op::Concatenate { .. } | Op::Pad { .. } | Op::DynamicUpdateSlice) || is_loop(op)
 }

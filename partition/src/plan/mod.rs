@@ -392,7 +392,7 @@ impl FusionPlan {
         self.repeated_iterations
     }
 
-    /// Instructions of the kernel of a computation once its functions are written in place of their calls, as drivers do.
+    /// Instructions of the kernel of a computation once its functions are written in place of their calls, as drivers do, without those of computations that operations apply to elements.
     pub fn inlined_instructions(&self, computation: &Computation) -> f64 {
         inlined::instructions(self, computation)
     }

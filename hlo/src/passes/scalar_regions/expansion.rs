@@ -4,7 +4,7 @@ use super::ScalarRegions;
 use crate::indexing::operand_map;
 use crate::ir::{
     ArenaId, ArrayShape, BinaryOp, ComparisonDirection, Computation, ComputationId, Data, ElementType, InstrId,
-    Instruction, Literal, Module, Op, PadDimension, Scalar, Shape,
+    Instruction, Layout, Literal, Module, Op, PadDimension, Scalar, Shape,
 };
 use crate::passes::build::{Build, Callee};
 use crate::passes::dead_code::needed_for;
@@ -225,7 +225,18 @@ impl<'m> Expansion<'m> {
             let operands = instruction.operands.iter().map(|operand| values[operand.index()].clone());
             let operands = operands.collect::<Option<Vec<_>>>()?;
             let value = match &instruction.op {
-                Op::Parameter { number } => arguments.get(usize::try_from(*number).ok()?)?.clone(),
+                Op::Parameter { number } => {
+                    let value = arguments.get(usize::try_from(*number).ok()?)?;
+                    // Sums in another type than that of what is added have no code.
+                    let has_type = |array: &ArrayShape, elements: &[InstrId]| {
+                        elements.iter().all(|element| self.element_type(*element) == array.element_type)
+                    };
+                    let (array, elements) = (instruction.shape.as_array(), value.elements());
+                    if array.zip(elements).is_some_and(|(array, elements)| !has_type(array, elements)) {
+                        return None;
+                    }
+                    value.clone()
+                }
                 _ => self.value(&Candidate { computation, id, operands })?,
             };
             values.push(Some(value));
@@ -301,6 +312,8 @@ impl<'m> Expansion<'m> {
                 })
             }
             Op::Bitcast if candidate.array(0)?.element_type != array.element_type => None,
+            // Where tiles put elements, maps do not know.
+            Op::Bitcast if is_tiled(candidate.array(0)?) || is_tiled(array) => None,
             Op::Broadcast { .. }
             | Op::Reshape
             | Op::Bitcast
@@ -406,6 +419,10 @@ impl<'m> Expansion<'m> {
         }
         Some(Value::of_arrays(arrays))
     }
+}
+
+fn is_tiled(array: &ArrayShape) -> bool {
+    array.layout.as_ref().is_some_and(Layout::is_tiled)
 }
 
 /// An element of an operand that has as many as the result, or one for all.

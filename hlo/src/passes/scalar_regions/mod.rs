@@ -39,7 +39,7 @@ impl Pass for ScalarRegions {
     }
 }
 
-/// As [`ScalarRegions`], but only comparators of sorts, and computations that are meant besides: those that something computes in no other form.
+/// As [`ScalarRegions`], but only comparators of sorts, and the computations for which `is_meant` holds.
 pub fn expand_scalar_regions(module: &Module, is_meant: &dyn Fn(ComputationId) -> bool) -> Rewritten {
     let names = applied(module);
     let comparators = comparators(module);

@@ -3,7 +3,7 @@
 use crate::count::cases;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, Literal, Module};
-use weft_hlo::passes::{FourierTransforms, PASSES, Pass, Pipeline};
+use weft_hlo::passes::{FourierMatrix, FourierTransforms, PASSES, Pass, Pipeline};
 use weft_hlo::random::Rng;
 use weft_hlo::text::{parse, print};
 use weft_hlo::verify::verify;
@@ -36,6 +36,10 @@ fn expanded(module: &Module) -> Module {
     let after = FourierTransforms.run(module).unwrap().module;
     verify(&after).unwrap_or_else(|found| panic!("{found}\n{}", print(&after)));
     assert!(!print(&after).contains(" fft("), "{}", print(&after));
+    // Dots say which matrix they multiply by, and are right.
+    let mut verified = after.clone();
+    verified.computations.values_mut().for_each(FourierMatrix::verify);
+    assert_eq!(print(&verified), print(&after));
     after
 }
 

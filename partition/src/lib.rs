@@ -38,6 +38,7 @@ mod fuse;
 mod hero;
 mod launches;
 mod legal;
+mod linear;
 mod live;
 mod loop_plan;
 mod monoid;
@@ -68,6 +69,7 @@ pub use fuse::{
 pub use hero::{HeroKind, HeroTiling};
 pub use launches::{Launch, Launches};
 pub use legal::{Site, Uncompiled, is_drawn};
+pub use linear::{LinearProgram, LinearStep};
 pub use live::live;
 pub use loop_plan::{
     BranchStep, Carried, ChoiceStep, FusionStep, InnerCarried, LoopPlan, LoopStep, Outside, Place, RoundStep,

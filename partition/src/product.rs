@@ -1,5 +1,6 @@
 //! Kernels that are shaped around a sum of products.
 
+mod of_fourier;
 mod of_gpus;
 mod of_matrices;
 mod packed;
@@ -60,6 +61,9 @@ pub struct Product {
     pub members: i64,
     /// The matrices that subgroups multiply, if they do: then a [tile](Product::tile) has the results of a subgroup, and a [group](Product::group) subgroups.
     pub matrices: Option<CooperativeMatrix>,
+    /// Whether the left operand is the matrix of a Fourier transform, [of which the dot says so](weft_hlo::passes::FourierMatrix::of), and an invocation reads none of it: it has all results of its columns then, and computes them by a
+    /// [`LinearProgram`](crate::LinearProgram).
+    pub transforms: bool,
 }
 
 /// Rows and columns of the results of an invocation that reads for itself, at most, with vectors and without. Measured for 1024³ `f32` as multiples of the time with 4 × 4, on llvmpipe and
@@ -151,6 +155,7 @@ impl Product {
     /// - Columns are computed as vectors of four where they are a multiple of four.
     /// - Devices in software whose subgroups are all of one size, 4 or 8: a workgroup is a subgroup, which lies along columns and has tiles of up to 4 × its size rows and columns, and 256 results, the columns of
     ///   which divide those that there are; 8 products of each result at a time. If half of a subgroup had no columns, there is none. Half as many rows where those 8 [are of several places](Product::crosses).
+    /// - Devices in software where the left operand is the [matrix of a Fourier transform](Product::transforms): all rows and a vector of columns.
     /// - Other devices in software: tiles of up to 16 × 16 results (16 × 8 without vectors) that divide rows and columns as evenly as can be, and smaller ones as long as there are
     ///   fewer than 8 invocations a core; 8 invocations a workgroup, as many of them along the columns as there are tiles; 4 products of each result at a time where they are a multiple of 4.
     /// - GPUs whose subgroups multiply matrices that lose nothing of the operands: tiles of both in workgroup memory, [of which subgroups take matrices](Product::of_matrices).
@@ -229,11 +234,13 @@ impl Product {
             crosses: false,
             members: 1,
             matrices: None,
+            transforms: false,
         };
         let sums = power_of_two(i64::try_from(sums).unwrap_or(i64::MAX));
         let product = match target.is_software() {
             _ if space.apart > 0 => space.along_lines(run, contraction.lines, target)?,
             true if folding.is_some() => space.own_rows(sums, target)?,
+            true if let Some(product) = space.of_fourier(computation, id, target) => product,
             true => match space.together(sums, target) {
                 Some(it) if contraction.lhs.is_partial && run % it.step != 0 => it.crossing(),
                 Some(it) => it,
@@ -565,6 +572,7 @@ impl fmt::Display for Product {
             crosses,
             members,
             matrices,
+            transforms,
             ..
         } = self;
         let own = if *tiles == TileOwner::Invocation { "" } else { " shared" };
@@ -578,9 +586,10 @@ impl fmt::Display for Product {
         let matrices = matrices.map_or_else(String::new, |CooperativeMatrix { m, n, k, factor, .. }| {
             format!(" matrices={m}x{n}x{k}:{factor}")
         });
+        let transforms = if *transforms { " transforms" } else { "" };
         write!(
             f,
-            "group={}x{} tile={}x{}{own} step={step}{ahead}{of_stretches}{lanes}{apart}{members}{matrices}{crosses}{packed} space=[{batch}, {rows}, {depth}, {columns}]",
+            "group={}x{} tile={}x{}{own} step={step}{ahead}{of_stretches}{lanes}{apart}{members}{matrices}{transforms}{crosses}{packed} space=[{batch}, {rows}, {depth}, {columns}]",
             group[0], group[1], tile[0], tile[1]
         )
     }

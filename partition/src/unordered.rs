@@ -1,27 +1,20 @@
 //! Scatters whose updates may be combined in any order, though it makes a difference.
 
 use crate::monoid::operation;
-use weft_hlo::ir::{Attribute, BinaryOp, ComputationId, ElementType, Instruction, Module, Op};
+use weft_hlo::ir::{BinaryOp, ComputationId, ElementType, Instruction, Module, Op};
 
-/// The attribute that says so, among those of the frontend.
-const ATTRIBUTES: &str = "frontend_attributes";
-const ENTRY: &str = "weft_scatter_order=\"any\"";
+/// The attribute of the frontend that says so, and what it says.
+const NAME: &str = "weft_scatter_order";
+const ANY: &str = "any";
 
 /// Whether an instruction says so.
 pub(crate) fn is_marked(instruction: &Instruction) -> bool {
-    instruction.attributes.iter().any(|attribute| attribute.name == ATTRIBUTES && attribute.value.contains(ENTRY))
+    instruction.frontend_attribute(NAME) == Some(ANY)
 }
 
 /// Has an instruction say so.
 pub(crate) fn mark(instruction: &mut Instruction) {
-    match instruction.attributes.iter_mut().find(|attribute| attribute.name == ATTRIBUTES) {
-        Some(Attribute { value, .. }) => {
-            let others = value.trim_start_matches('{').trim_end_matches('}').to_owned();
-            let comma = if others.is_empty() { "" } else { "," };
-            *value = format!("{{{ENTRY}{comma}{others}}}");
-        }
-        None => instruction.attributes.push(Attribute::new(ATTRIBUTES, format!("{{{ENTRY}}}"))),
-    }
+    instruction.set_frontend_attribute(NAME, Some(ANY));
 }
 
 /// Why a scatter keeps to the order of its updates, whatever it says; `None` where devices can combine them in any order, by words that are exchanged for

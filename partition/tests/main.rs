@@ -7,6 +7,7 @@ mod corpus;
 #[path = "../../affine/tests/support/count.rs"]
 mod count;
 mod estimate;
+mod fourier;
 mod fuse;
 mod gathered;
 mod grouping;

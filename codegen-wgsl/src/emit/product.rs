@@ -1,6 +1,7 @@
 //! Kernels that are shaped around a sum of products: invocations compute rectangles of results, of which each element of an operand serves a whole side.
 
 mod apart;
+mod fourier;
 mod matrices;
 mod own;
 mod packed;

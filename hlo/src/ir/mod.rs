@@ -9,6 +9,7 @@ mod arena;
 mod data;
 mod element_type;
 mod float_format;
+mod frontend;
 mod header;
 mod layout;
 mod literal;

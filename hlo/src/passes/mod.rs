@@ -61,7 +61,7 @@ pub use control_flow::{Conditionals, WhileLoops};
 pub use custom_calls::ExpandCustomCalls;
 pub use dead_code::DeadCode;
 pub use flatten::{flatten, flatten_around};
-pub use fourier::{FourierTransforms, expand_fourier};
+pub use fourier::{FourierMatrix, FourierParts, FourierTransforms, expand_fourier};
 pub use gather_scatter::{CanonicalGather, CanonicalScatter};
 pub use inline_calls::InlineCalls;
 pub use layouts::Layouts;

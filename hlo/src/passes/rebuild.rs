@@ -178,6 +178,11 @@ impl Rebuild<'_> {
         self.push(added)
     }
 
+    /// Has an instruction made already say something among its attributes of the frontend.
+    pub(super) fn say(&mut self, id: InstrId, name: &str, value: &str) {
+        self.made[id].set_frontend_attribute(name, Some(value));
+    }
+
     /// Where in the text the instruction being rewritten stands.
     pub(super) fn span(&self) -> Span {
         self.current.as_ref().map(|current| current.span).unwrap_or_default()

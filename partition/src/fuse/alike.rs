@@ -40,7 +40,7 @@ impl Classes<'_> {
         format!("{op}{:?}{places:?}", fusion.shape)
     }
 
-    /// The operation of an instruction, which applies classes in place of computations.
+    /// The operation of an instruction, which applies classes in place of computations, and what is said of it to this crate: kernels may do it otherwise then.
     fn renamed(&mut self, instruction: &Instruction) -> String {
         let mut op = instruction.op.clone();
         let mut callees: BTreeMap<ComputationId, usize> = BTreeMap::new();
@@ -51,7 +51,8 @@ impl Classes<'_> {
             let class = callees.get(&callee).copied().unwrap_or(callee.index());
             ComputationId::from_index(class)
         });
-        format!("{op:?}")
+        let said = instruction.attributes.iter().find(|attribute| attribute.value.contains("weft_"));
+        format!("{op:?}{:?}", said.map(|attribute| &attribute.value))
     }
 
     /// The class of a computation. Callees stand before their callers, so this comes to an end.

@@ -333,7 +333,8 @@ impl Walk<'_> {
             if let Some(reason) = self.branches_in_tiles(id, state) {
                 return Ok(Err(reason));
             }
-            if let Some(of) = self.prologues.once_in(id, state.root).filter(|_| operation_cost(&instruction.op) > 0.0) {
+            let is_again = operation_cost(&instruction.op) > 0.0 && home.evaluations > elements;
+            if let Some(of) = self.prologues.once_in(id, state.root).filter(|_| is_again) {
                 let [root, of] = [state.root, of].map(|id| &self.entry.instructions[id].name);
                 return Ok(Err(format!("the tiles of {root} would compute it again, and the kernel of {of} can once")));
             }
@@ -396,7 +397,7 @@ impl Walk<'_> {
     fn branches_in_tiles(&self, id: InstrId, state: &Kernel) -> Option<String> {
         let is_meant =
             branches(&self.entry.instructions[id].op) && self.target.is_software() && self.prologues.feeds_tiles(id);
-        let sum = state.members.iter().find(|member| self.prologues.is_in_tiles(**member)).filter(|_| is_meant)?;
+        let sum = state.members.iter().find(|member| self.prologues.branches(**member)).filter(|_| is_meant)?;
         Some(format!(
             "it branches, in the code for each element of the tiles of {}",
             self.entry.instructions[*sum].name

@@ -48,7 +48,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{Arena, ArenaId, ComputationId, Instruction, Module, Op};
-use weft_hlo::passes;
+use weft_hlo::passes::{self, FourierMatrix};
 
 /// What became of one instruction of the program, and why.
 #[derive(Clone, Debug, PartialEq)]
@@ -321,7 +321,7 @@ pub fn fuse_with(module: &Module, target: &Target, fusing: Fusing) -> Result<Fus
     let flat = ids.iter().fold(flat, |flat, id| legalize::split_wide_concatenates(flat, *id, target));
     let flat = match fusing.grouping {
         Grouping::Alone => flat,
-        _ => ids.iter().fold(flat, |flat, id| oriented::orient(flat, *id, &mut decisions)),
+        _ => ids.iter().fold(flat, |flat, id| oriented::orient(flat, *id, target, &mut decisions)),
     };
     let flat = ids.iter().fold(flat, |flat, id| scans::split_long_scans(flat, *id, target, &mut decisions));
     let flat = thin_dots::rewrite(flat, target, &mut decisions);
@@ -330,7 +330,8 @@ pub fn fuse_with(module: &Module, target: &Target, fusing: Fusing) -> Result<Fus
         _ => ordered_kernels::rewrite(flat, &ids, target, &mut decisions),
     };
     let flat = ids.iter().fold(flat, |flat, id| two_passes::split_long_reductions(flat, *id, target, &mut decisions));
-    let (flat, asked) = branches::select_cheap(flat, target, fusing, &mut decisions)?;
+    let (mut flat, asked) = branches::select_cheap(flat, target, fusing, &mut decisions)?;
+    flat.computations.values_mut().for_each(FourierMatrix::verify);
     let programs = legal::programs(&flat);
     let ids: Vec<ComputationId> = flat.computations.ids().filter(|id| programs[id.index()]).collect();
     let mut fused: Arena<ComputationId, Option<Greedy>> = Arena::new();

@@ -3,6 +3,7 @@
 //! `dot(a, b)` is the transposition of `dot(b, a)`, sum by sum: the one is taken whose results lie side by side where they are wanted.
 
 use super::{Decision, Verdict};
+use crate::Target;
 use crate::fuse::given::name_in;
 use crate::plan::leaf_extents;
 use weft_affine::Var;
@@ -10,12 +11,15 @@ use weft_hlo::indexing::operand_map;
 use weft_hlo::ir::{
     Arena, ArenaId, ArrayShape, Computation, ComputationId, InstrId, Instruction, Module, Op, Shape, UniqueNames,
 };
+use weft_hlo::passes::FourierMatrix;
 
-/// Has the dots of a program whose results are only read transposed be the other way round.
-pub(super) fn orient(mut module: Module, id: ComputationId, decisions: &mut Vec<Decision>) -> Module {
+/// Has the dots of a program whose results are only read transposed be the other way round; on devices in software but for those that [need no products](crate::Product::transforms) as they are.
+pub(super) fn orient(mut module: Module, id: ComputationId, target: &Target, decisions: &mut Vec<Decision>) -> Module {
     let entry = &module.computations[id];
     let users = entry.users();
-    let found: Vec<Option<Turned>> = entry.instructions.ids().map(|dot| Turned::of(entry, &users, dot)).collect();
+    let stays = |dot: InstrId| target.is_software() && FourierMatrix::of(entry, dot).is_some();
+    let turned = |dot: InstrId| if stays(dot) { None } else { Turned::of(entry, &users, dot) };
+    let found: Vec<Option<Turned>> = entry.instructions.ids().map(turned).collect();
     if found.iter().all(Option::is_none) {
         return module;
     }

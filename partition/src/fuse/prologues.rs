@@ -12,6 +12,8 @@ use weft_hlo::ir::{ArenaId, Computation, InstrId, Op};
 pub(super) struct Prologues {
     /// For each instruction, if it is a sum of products in tiles, how often elements of its operands are computed there.
     tiles: Vec<Option<[f64; 2]>>,
+    /// Whether each instruction is one of those whose numbers are read one by one, each by code of its own: what is known of the number decides which way branches go.
+    one_by_one: Vec<bool>,
     /// For each instruction the units of work of one element, those of what it is computed of included, up to what lies in memory.
     units: Vec<f64>,
     /// A loop that a value is computed of the result of, if there is one, and whether the kernels of all of these could compute the value as well.
@@ -25,9 +27,11 @@ impl Prologues {
     pub(super) fn of(program: &Computation, target: &Target, is_read: impl Fn(InstrId) -> bool) -> Prologues {
         let count = program.instructions.len();
         let (mut units, mut loops) = (vec![0.0; count], vec![None; count]);
-        let mut tiles = Vec::with_capacity(count);
+        let (mut tiles, mut one_by_one) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for (id, instruction) in program.instructions.iter() {
-            tiles.push(tiles_of(program, id, target));
+            let product = tiles_of(program, id, target);
+            tiles.push(product.map(|product| product.evaluations()));
+            one_by_one.push(product.is_some_and(|product| product.transforms));
             let operands = || instruction.operands.iter().map(|operand| operand.index());
             if is_loop(&instruction.op) {
                 let folds_rows = || HeroKind::of(program, id).is_some_and(|kind| kind.pays().is_ok());
@@ -44,7 +48,7 @@ impl Prologues {
             }
         }
         let feeds = feeding(program, |id| tiles[id.index()].is_some());
-        Prologues { tiles, units, loops, feeds }
+        Prologues { tiles, one_by_one, units, loops, feeds }
     }
 
     /// How often a sum of products has elements of an operand computed for its tiles, if it has some; what a loop yields is no part of its kernel.
@@ -56,6 +60,11 @@ impl Prologues {
     /// Whether an instruction is a sum of products in tiles.
     pub(super) fn is_in_tiles(&self, id: InstrId) -> bool {
         self.tiles[id.index()].is_some()
+    }
+
+    /// Whether an instruction is a sum of products in tiles in which branches are taken for each element.
+    pub(super) fn branches(&self, id: InstrId) -> bool {
+        self.is_in_tiles(id) && !self.one_by_one[id.index()]
     }
 
     /// Whether an operand of a sum of products in tiles is computed of a value, without a loop in between.
@@ -80,11 +89,11 @@ impl Prologues {
     }
 }
 
-fn tiles_of(program: &Computation, id: InstrId, target: &Target) -> Option<[f64; 2]> {
+fn tiles_of(program: &Computation, id: InstrId, target: &Target) -> Option<Product> {
     let instruction = &program.instructions[id];
     if !matches!(instruction.op, Op::Dot { .. } | Op::Convolution { .. }) {
         return None;
     }
     let result = instruction.shape.as_array()?.element_type;
-    Product::of(program, id, (&[result], 1), target).ok().map(|(product, _)| product.evaluations())
+    Product::of(program, id, (&[result], 1), target).ok().map(|(product, _)| product)
 }

@@ -3,7 +3,7 @@
 use super::{FusionStep, RoundStep};
 use crate::access::is_loop;
 use crate::cost::{READ_BACK_NANOSECONDS, weight};
-use crate::{Emitter, Fused, FusionPlan, Target, operation_cost};
+use crate::{Emitter, Factors, Fused, FusionPlan, Target, operation_cost};
 use weft_hlo::indexing::operand_map;
 use weft_hlo::ir::{ArrayShape, Computation, InstrId, Instruction, Module, Op};
 
@@ -133,7 +133,7 @@ impl Round {
 /// # Errors
 /// Where they cannot be counted.
 pub(crate) fn units(module: &Module, computation: &Computation, plan: &FusionPlan) -> Result<f64, String> {
-    let mut all = sums(plan);
+    let mut all = sums(computation, plan);
     for function in plan.functions() {
         let mut units = 1.0;
         for member in &function.members {
@@ -145,10 +145,11 @@ pub(crate) fn units(module: &Module, computation: &Computation, plan: &FusionPla
 }
 
 /// The units of sums of products that no function computes: a product and an addition each.
-fn sums(plan: &FusionPlan) -> f64 {
+fn sums(computation: &Computation, plan: &FusionPlan) -> f64 {
     match plan.emitter() {
         Emitter::Product(product) => {
-            2.0 * product.elements() as f64 * product.products() as f64 * plan.factors().len() as f64
+            let operations = |factors: &Factors| product.operations(computation, factors.dot);
+            plan.factors().iter().map(operations).sum()
         }
         Emitter::Attention(attention) => 2.0 * attention.scores() as f64 * (attention.depth + attention.columns) as f64,
         _ => 0.0,
@@ -165,7 +166,7 @@ pub(crate) fn operations(
     plan: &FusionPlan,
     library: f64,
 ) -> Result<f64, String> {
-    let mut all = sums(plan);
+    let mut all = sums(computation, plan);
     for function in plan.functions() {
         for member in &function.members {
             let is_library = operation_cost(&computation.instructions[*member].op) >= LIBRARY_UNITS;

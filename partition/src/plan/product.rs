@@ -56,17 +56,17 @@ impl Planner<'_> {
             [dot, ..] if dots.len() <= MOST_SUMS => dot,
             _ => return Err(format!("{} sums of products are too many for a kernel", dots.len()).into()),
         };
-        if target.is_software() {
+        let leaves = computation.instructions[computation.root].shape.leaves();
+        let arrays: Vec<_> = leaves.into_iter().filter_map(|leaf| leaf.as_array()).collect();
+        let results: Vec<_> = arrays.iter().map(|array| array.element_type).collect();
+        let (product, contraction) = Product::of(computation, dot, (&results, dots.len()), target)?;
+        if target.is_software() && !product.transforms {
             let feeds = feeding(computation, |id| dots.contains(&id));
             let is_meant = |(id, instruction): &(InstrId, &Instruction)| feeds[id.index()] && branches(&instruction.op);
             if let Some((_, branch)) = computation.instructions.iter().find(is_meant) {
                 return Err(format!("{} branches, and tiles would for each element", branch.name).into());
             }
         }
-        let leaves = computation.instructions[computation.root].shape.leaves();
-        let arrays: Vec<_> = leaves.into_iter().filter_map(|leaf| leaf.as_array()).collect();
-        let results: Vec<_> = arrays.iter().map(|array| array.element_type).collect();
-        let (product, contraction) = Product::of(computation, dot, (&results, dots.len()), target)?;
         let mut contractions = vec![contraction];
         for other in &dots[1..] {
             let types = |dot: InstrId| types(computation, dot);

@@ -6,6 +6,7 @@ use crate::emit::statements::Statements;
 use crate::kernel::{Block, Known, Operand, ScalarOp};
 use weft_affine::{Constraint, Error, Expr, Interval};
 use weft_hlo::ir::{BinaryOp, ElementType, Scalar};
+use weft_hlo::passes::FourierMatrix;
 use weft_partition::Product;
 
 /// An element of the left operand, and all bits set where a window covers it, or none; nothing where that is known, or makes no difference.
@@ -55,6 +56,11 @@ impl Emission<'_> {
 
     /// Appends what computes a tile of results: rounds that each add a step's products, or their sums.
     fn tile(&mut self, results: &Results, known: &Known, out: &mut Block) -> Result<Vec<Operand>, Error> {
+        if self.product.transforms
+            && let Some(matrix) = FourierMatrix::of(self.computation, self.factors.dot)
+        {
+            return self.transformed(results, &matrix, known, out);
+        }
         let step = self.product.step;
         let [rows, columns] = results.counts;
         let count = usize::try_from(rows * columns).unwrap_or(0);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// The largest prime that a product with a matrix of its order transforms by.
-const MOST_PRIME: i64 = 61;
+pub(super) const MOST_PRIME: i64 = 61;
 
 /// The largest number with factors of its own that is taken at once.
 const MOST_COMPOSITE: i64 = 32;

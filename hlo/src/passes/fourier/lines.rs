@@ -2,9 +2,10 @@
 
 use super::chirp;
 use super::factors::factors;
+use super::matrix::{FourierMatrix, FourierParts};
 use super::parts::Parts;
 use super::roots;
-use crate::ir::{BinaryOp, ElementType, InstrId, Op, Precision, Shape};
+use crate::ir::{BinaryOp, InstrId, Op, Precision, Shape};
 use crate::passes::build::Build;
 use crate::passes::rebuild::Rebuild;
 
@@ -17,11 +18,11 @@ pub(super) struct Lines {
 impl Lines {
     /// The transforms along a dimension of this length; `None` where it is too long.
     pub(super) fn transform(&self, rebuild: &mut Rebuild<'_>, values: Parts, dimension: usize) -> Option<Parts> {
-        let scale = if self.inverse { 1.0 / self.length as f64 } else { 1.0 };
+        let divisor = if self.inverse { self.length } else { 1 };
         let Some(factors) = factors(self.length) else {
-            return chirp::transform(rebuild, values, dimension, (self.inverse, scale));
+            return chirp::transform(rebuild, values, dimension, (self.inverse, 1.0 / divisor as f64));
         };
-        Some(self.by_factors(rebuild, values, dimension, &factors, scale))
+        Some(self.by_factors(rebuild, values, dimension, &factors, divisor))
     }
 
     /// Of `n = r m` let `j = m a + b` and `k = c + r d`. Then `X[k] = Σ_b e(bd/m) e(bc/n) Σ_a e(ac/r) x[j]`, where `e(t)` is
@@ -36,7 +37,7 @@ impl Lines {
         values: Parts,
         dimension: usize,
         factors: &[i64],
-        scale: f64,
+        divisor: i64,
     ) -> Parts {
         let Some((&last, first)) = factors.split_last() else { return values };
         let given = rebuild.array(values.re).clone();
@@ -53,8 +54,10 @@ impl Lines {
                 }
             };
             let count = rebuild.array(columns).extents[0];
-            let matrix = self.stacked_matrix(rebuild, given.element_type, factor, count);
-            let made = product(rebuild, matrix, columns, &[0, 2]);
+            let parts = if count == 1 { FourierParts::OfReal } else { FourierParts::OfComplex };
+            let matrix = FourierMatrix { order: factor, inverse: self.inverse, parts, divisor: 1 };
+            let elements = roots::constant(rebuild, given.element_type, &[2, factor, count, factor], matrix.values());
+            let made = marked_product(rebuild, (matrix, elements), columns, &[0, 2]);
             let made = rebuild.transposed(made, &[0, 2, 3, 1, 4]);
             both = Some(rebuild.reshaped(made, vec![2, outer, rest, factor, inner]));
             inner *= factor;
@@ -67,8 +70,11 @@ impl Lines {
             }
         };
         let values = values.reshaped(rebuild, &[outer, last, inner]);
-        let matrix = self.matrix(rebuild, given.element_type, last, scale);
-        let made = complex_product(rebuild, matrix, values);
+        let [re, im] = [FourierParts::Real, FourierParts::Imaginary].map(|parts| {
+            let matrix = FourierMatrix { order: last, inverse: self.inverse, parts, divisor };
+            (matrix, roots::constant(rebuild, given.element_type, &[last, last], matrix.values()))
+        });
+        let made = complex_product(rebuild, [re, im], values);
         let made = made.each(rebuild, |rebuild, part| rebuild.transposed(part, &[1, 0, 2]));
         made.reshaped(rebuild, &given.extents)
     }
@@ -89,48 +95,35 @@ impl Lines {
         let across = rebuild.binary(BinaryOp::Multiply, other, sin);
         rebuild.binary(BinaryOp::Add, along, across)
     }
-
-    /// The matrix of one factor.
-    fn matrix(&self, rebuild: &mut Rebuild<'_>, real: ElementType, factor: i64, scale: f64) -> Parts {
-        let places = (0..factor).flat_map(|row| (0..factor).map(move |column| row * column));
-        let scaled = |k: i64| {
-            let (re, im) = roots::root(k, factor, self.inverse);
-            (re * scale, im * scale)
-        };
-        roots::complex(rebuild, real, &[factor, factor], places.map(scaled))
-    }
-
-    /// The same of both parts, `[2, row, 2, column]`; of `count` parts that are multiplied with, which is 1 where the others are 0.
-    fn stacked_matrix(&self, rebuild: &mut Rebuild<'_>, real: ElementType, factor: i64, count: i64) -> InstrId {
-        let mut values = Vec::new();
-        for (row_part, row) in (0..2).flat_map(|part| (0..factor).map(move |row| (part, row))) {
-            for (part, column) in (0..count).flat_map(|part| (0..factor).map(move |column| (part, column))) {
-                let (re, im) = roots::root(row * column, factor, self.inverse);
-                values.push(match (row_part, part) {
-                    (0, 0) | (1, 1) => re,
-                    (0, _) => -im,
-                    _ => im,
-                });
-            }
-        }
-        roots::constant(rebuild, real, &[2, factor, count, factor], values)
-    }
 }
 
-/// The products of a complex matrix with the columns along dimension 1 of complex numbers, as `[row, 0, 2, 3, …]`.
-fn complex_product(rebuild: &mut Rebuild<'_>, matrix: Parts, values: Parts) -> Parts {
-    let Parts { re: left, im: across } = matrix;
-    let mut re = product(rebuild, left, values.re, &[1]);
-    let mut im = across.map(|across| product(rebuild, across, values.re, &[1]));
+/// A matrix, and the constant that has its elements.
+type Elements = (FourierMatrix, InstrId);
+
+/// The products of a complex matrix, real and imaginary parts, with the columns along dimension 1 of complex numbers, as `[row, 0, 2, 3, …]`.
+fn complex_product(rebuild: &mut Rebuild<'_>, [real, imaginary]: [Elements; 2], values: Parts) -> Parts {
+    let mut re = marked_product(rebuild, real, values.re, &[1]);
+    let mut im = marked_product(rebuild, imaginary, values.re, &[1]);
     if let Some(part) = values.im {
-        if let Some(across) = across {
-            let square = product(rebuild, across, part, &[1]);
-            re = rebuild.binary(BinaryOp::Subtract, re, square);
-        }
-        let down = product(rebuild, left, part, &[1]);
-        im = Some(im.map_or(down, |im| rebuild.binary(BinaryOp::Add, im, down)));
+        let square = marked_product(rebuild, imaginary, part, &[1]);
+        re = rebuild.binary(BinaryOp::Subtract, re, square);
+        let down = marked_product(rebuild, real, part, &[1]);
+        im = rebuild.binary(BinaryOp::Add, im, down);
     }
-    Parts { re, im }
+    Parts { re, im: Some(im) }
+}
+
+/// As [`product`], by a dot that says what it multiplies by.
+fn marked_product(
+    rebuild: &mut Rebuild<'_>,
+    (matrix, elements): Elements,
+    columns: InstrId,
+    summed: &[i64],
+) -> InstrId {
+    let dot = product(rebuild, elements, columns, summed);
+    let (name, value) = matrix.attribute();
+    rebuild.say(dot, name, &value);
+    dot
 }
 
 /// The sums of products of the last dimensions of a matrix with these of columns: those of the matrix that are left, then those of the columns.

@@ -3,6 +3,7 @@
 mod chirp;
 mod factors;
 mod lines;
+mod matrix;
 mod parts;
 mod real;
 mod roots;
@@ -13,6 +14,7 @@ use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use crate::diagnostic::Diagnostics;
 use crate::ir::{ElementType, FftType, Instruction, Module, Op};
 use lines::Lines;
+pub use matrix::{FourierMatrix, FourierParts};
 use parts::Parts;
 
 /// Replaces `fft` by products with matrices of roots of unity, for what runs programs without such operations.
@@ -21,6 +23,8 @@ use parts::Parts;
 /// reordering of its own: each step is a product with a small matrix and one with roots of unity element by element, as many
 /// operations as the length has factors. A length with a prime factor above 61 is a convolution with a chirp (Bluestein,
 /// 1970), by transforms of a power of 2. Real numbers of even length are transformed as half as many complex ones.
+///
+/// Each product with a matrix of roots of unity says so ([`FourierMatrix`]), but those of real numbers that are transformed in one step.
 ///
 /// Rounding differs from that of the operation, which is computed as if exactly: roots are rounded once, sums at each step.
 /// The error is at most `4 log2(n)` units in the last place of the largest number. Lengths of 2^31 and more stay as they are.

@@ -54,7 +54,7 @@ const EVERYTHING: &str = r#"kernel @loop.fusion-1(in %p0: f32[4, 8], in %"p 1": 
     %2: f32 = add %0:a, %1:b
     return %2
   }
-  entry groups [1, 2] threads 16 {
+  entry groups [1, 2] threads 16 rolled {
     %0:a: f32, %1:n: s32 = call @y((d1 * 16 + d2) floordiv 8, d2 mod 8)
     store %u[(d1 * 16 + d2) floordiv 8, d2 mod 8], %0:a
     store %z[(d1 * 16 + d2) floordiv 8, d2 mod 8], %1:n

@@ -424,6 +424,18 @@ fn updates_of_several_words_touch_elements_apart() {
 }
 
 #[test]
+fn rolled_loops_are_left_one_by_one() {
+    let sum = "%0: f32 = loop for s0 in [0, 3] with %1: f32 = f32 0.0 { %2: f32 = extract %x[s0 * 8 + d1]
+        %3: f32 = add %1, %2 yield %3 } store %t[d1], %0";
+    let check = |launch: &str, body: &str| found("in %x: f32[32], out %y: f32[8]", "tile %t: f32[8]", launch, body);
+    let (alone, waiting) = (format!("{sum} store %y[d1], %0"), format!("{sum} barrier store %y[d1], %0"));
+    assert!(check("[1] threads 8 rolled", &alone).is_empty());
+    assert!(check("[1] threads 8", &waiting).is_empty());
+    let together = "entry: invocations do something together, and leave loops one by one";
+    assert_eq!(check("[1] threads 8 rolled", &waiting), [together]);
+}
+
+#[test]
 fn vectors_are_whole_and_begin_where_they_may() {
     let buffers = "in %x: f32[32], in %n: s32[32], out %y: f32[32]";
     let check = |body: &str| found(buffers, "tile %t: f32[32]", "[1] threads 8", body);

@@ -65,6 +65,16 @@ fn lowerings_have_names() {
         assert_eq!(lowering.name().parse(), Ok(lowering));
     }
     let names = "inlined, split, typed, legal, flat, merged, moved, uniform, vectorized, matrices, collectives, words, held, \
-                 peeled, registers, shared, protected, unrolled, neighbors, hoisted, paired";
+                 peeled, registers, shared, protected, unrolled, neighbors, hoisted, paired, rolled";
     assert!("tiled".parse::<Lowering>().unwrap_err().contains(names));
+}
+
+/// What WGSL says of the rounds of loops that stay loops.
+#[test]
+fn rounds_of_rolled_loops_are_hidden() {
+    for (case, condition) in [("few_rounds", "s0 < (16u ^ zeros.zero_constant);"), ("many_rounds", "s0 < 32u;")] {
+        let text = fs::read_to_string(folder(Lowering::Rolled).join(case).with_extension("after")).unwrap();
+        let source = weft_codegen_wgsl::wgsl::write(&Kernel::parse(&text).unwrap()).unwrap();
+        assert!(source.contains(condition), "{source}");
+    }
 }

@@ -15,6 +15,7 @@ fn kernels_are_emitted_at_every_stage() {
         ("unrolled", "sum"),
         ("hoisted", "sum"),
         ("paired", "sum"),
+        ("rolled", "sum"),
         ("wgsl", "@compute"),
         ("msl", "kernel void"),
         ("hlsl", "numthreads"),

@@ -53,7 +53,7 @@ pub(crate) fn emit_loop(
         let outputs = outputs(computation, plan, &results);
         let launched = windowed_entry(&loaded, &outputs, &functions);
         let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
-        return Ok(Kernel { name: fusion.name.clone(), memories, functions, entry, windows, lanes: 1 });
+        return Ok(Kernel { name: fusion.name.clone(), memories, functions, entry, windows, lanes: 1, rolled: false });
     }
     let functions = emit_functions(fused, computation, plan, (&parameters, None), &mut names)?;
     let tiling = match plan.emitter() {
@@ -69,7 +69,15 @@ pub(crate) fn emit_loop(
             let outputs = outputs(computation, plan, &results);
             let launched = transposed_entry(&transposed, &outputs, [&tiles, &mirror], &functions);
             let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
-            return Ok(Kernel { name: fusion.name.clone(), memories, functions, entry, windows, lanes: 1 });
+            return Ok(Kernel {
+                name: fusion.name.clone(),
+                memories,
+                functions,
+                entry,
+                windows,
+                lanes: 1,
+                rolled: false,
+            });
         }
         Emitter::Reduced(reduced) => {
             let reduced = if lanes == Lanes::One { reduced.without_vectors() } else { reduced };
@@ -81,7 +89,7 @@ pub(crate) fn emit_loop(
             let launched = reduced_entry(&reduced, computation, plan, &outputs, &functions, (&regions, &tiles), target);
             let Launched { entry, windows } = launched.map_err(broken)?;
             let (name, lanes) = (fusion.name.clone(), reduced.lanes);
-            return Ok(Kernel { name, memories, functions, entry, windows, lanes });
+            return Ok(Kernel { name, memories, functions, entry, windows, lanes, rolled: false });
         }
         Emitter::Product(product) => {
             let product = if lanes == Lanes::One { product.without_vectors() } else { product };
@@ -94,7 +102,7 @@ pub(crate) fn emit_loop(
             let launched = product_entry(&product, computation, plan, &outputs, with_folding, tiles.as_ref(), target);
             let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
             let (name, lanes) = (fusion.name.clone(), product.lanes);
-            return Ok(Kernel { name, memories, functions, entry, windows, lanes });
+            return Ok(Kernel { name, memories, functions, entry, windows, lanes, rolled: false });
         }
         Emitter::Attention(attention) => {
             let attention = if lanes == Lanes::One { attention.without_vectors() } else { attention };
@@ -107,7 +115,7 @@ pub(crate) fn emit_loop(
                 attention_entry(&attention, computation, plan, &outputs, &functions, shared.as_ref(), target);
             let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
             let (name, lanes) = (fusion.name.clone(), attention.lanes);
-            return Ok(Kernel { name, memories, functions, entry, windows, lanes });
+            return Ok(Kernel { name, memories, functions, entry, windows, lanes, rolled: false });
         }
         _ => return Err(broken("the plan is not that of a kernel".to_owned()).into()),
     };
@@ -126,7 +134,7 @@ pub(crate) fn emit_loop(
         };
         let Launched { entry, windows } = launched?;
         let (name, functions) = (fusion.name.clone(), functions.clone());
-        Ok(Kernel { name, memories, functions, entry, windows, lanes: 1 })
+        Ok(Kernel { name, memories, functions, entry, windows, lanes: 1, rolled: false })
     };
     let kernel = make(Division::whole(tiling)).and_then(|kernel| with_windows(kernel, tiling, target, make));
     kernel.map_err(|message| broken(message).into())

@@ -85,7 +85,7 @@ pub(super) fn in_parts(
         function.body = body;
     }
     let (name, windows) = (kernel.name.clone(), kernel.windows);
-    Ok((Kernel { name, memories, functions, entry, windows, lanes: kernel.lanes }, firsts))
+    Ok((Kernel { name, memories, functions, entry, windows, lanes: kernel.lanes, rolled: kernel.rolled }, firsts))
 }
 
 /// Where a part of a memory is bound, after those of all bindings before.

@@ -18,7 +18,7 @@
 //! tile      := {tile | registers} %NAME: TYPE[EXTENT, …]            one per workgroup, one per invocation
 //!            | matrix {a | b | c} of MEMBERS %NAME: TYPE[EXTENT, EXTENT]    one per subgroup, of so many invocations
 //! function  := func @NAME(d0 in [0, N], … [; value: TYPE, …]) -> (TYPE, …) { block return }
-//! entry     := entry groups [X, Y, Z] [windows N] threads N [lanes N] { block }   d0, d1, d2: the workgroup's coordinates; the window; last the thread
+//! entry     := entry groups [X, Y, Z] [windows N] threads N [lanes N] [rolled] { block }   d0, d1, d2: the workgroup's coordinates; the window; last the thread
 //! block     := statement… [(return | yield) operand, …]
 //! statement := [value: TYPE, … =] call @NAME(INDEX, … [; operand, …])
 //!            | [value: TYPE, … =] if CONDITION { block } [else { block }]
@@ -138,6 +138,9 @@ pub struct Kernel {
     /// How many invocations that follow one another in a workgroup become one, as the lanes of its vectors ([`vectorize`](crate::lower::vectorize)): 1, 2
     /// or 4, and 1 from then on.
     pub lanes: u32,
+    /// Whether drivers are not told how many rounds loops make, so that none writes them out ([`roll`](crate::lower::roll)). An invocation then leaves a
+    /// loop by itself, for all that is known: nothing is done [together](Kernel::is_together).
+    pub rolled: bool,
 }
 
 /// An array of elements, row-major.
@@ -388,6 +391,24 @@ impl Kernel {
     /// Whether subgroups have matrices.
     pub fn has_matrices(&self) -> bool {
         self.memories.values().any(|memory| matches!(memory.space, Space::Matrix { .. }))
+    }
+
+    /// Whether invocations wait for each other, or ask for each other's values.
+    pub fn is_together(&self) -> bool {
+        fn asks(block: &Block) -> bool {
+            block.statements.iter().any(|statement| {
+                let asked = match statement {
+                    Statement::Barrier
+                    | Statement::Share { .. }
+                    | Statement::Collective { .. }
+                    | Statement::Matrix(_) => true,
+                    Statement::Let { op, .. } => matches!(op, ScalarOp::Member { .. }),
+                    _ => false,
+                };
+                asked || statement.blocks().into_iter().any(asks)
+            })
+        }
+        self.bodies().any(|function| asks(&function.body))
     }
 
     /// Whether buffers are declared as integers of 64 bits, which not all devices have.

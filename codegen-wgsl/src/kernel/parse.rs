@@ -5,7 +5,7 @@ mod function;
 
 use super::{Access, Function, FunctionId, Kernel, MatrixRole, Memory, MemoryId, Space, Statement, ValueType, Window};
 use cursor::Cursor;
-use function::FunctionReader;
+use function::{Entry, FunctionReader};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use weft_affine::Interval;
@@ -81,7 +81,7 @@ impl Reader<'_> {
         if !self.cursor.accept_word("entry") {
             return Err(self.cursor.expected("`func` or `entry`"));
         }
-        let (mut entry, windows, lanes) = FunctionReader::new(&mut self).entry()?;
+        let Entry { function: mut entry, windows, lanes, rolled } = FunctionReader::new(&mut self).entry()?;
         self.cursor.expect("}")?;
         if !self.cursor.at_end() {
             return Err(self.cursor.expected("the end"));
@@ -94,7 +94,7 @@ impl Reader<'_> {
         for function in functions.values_mut().chain([&mut entry]) {
             resolve(&mut function.body.statements, &resolved);
         }
-        Ok(Kernel { name, memories: self.memories, functions, entry, windows, lanes })
+        Ok(Kernel { name, memories: self.memories, functions, entry, windows, lanes, rolled })
     }
 
     fn buffers(&mut self) -> Result<(), Diagnostic> {

@@ -144,7 +144,8 @@ impl FunctionText<'_> {
         };
         let groups: Vec<String> = groups.iter().map(i64::to_string).collect();
         let lanes = if self.kernel.lanes > 1 { format!(" lanes {}", self.kernel.lanes) } else { String::new() };
-        writeln!(self.out, "  entry groups [{}]{windows} threads {threads}{lanes} {{", groups.join(", "))?;
+        let rolled = if self.kernel.rolled { " rolled" } else { "" };
+        writeln!(self.out, "  entry groups [{}]{windows} threads {threads}{lanes}{rolled} {{", groups.join(", "))?;
         self.body("return")
     }
 

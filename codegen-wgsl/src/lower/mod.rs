@@ -17,6 +17,7 @@ mod peel;
 mod position;
 mod protect;
 mod registers;
+mod roll;
 mod rows;
 mod settle;
 mod shared;
@@ -46,6 +47,7 @@ pub use pairs::pairs;
 pub use peel::peel;
 pub use protect::protect;
 pub use registers::registers;
+pub use roll::roll;
 pub use shared::shared;
 use std::fmt;
 use std::str::FromStr;
@@ -108,11 +110,13 @@ pub enum Lowering {
     Hoisted,
     /// Buffers of vectors are of numbers of 64 bits, where a device takes as long for one as for a word: [`pairs`].
     Paired,
+    /// Loops stay loops, where what drivers make of them takes longer to compile than to run: [`roll`].
+    Rolled,
 }
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 21] = [
+    pub const ALL: [Lowering; 22] = [
         Lowering::Inlined,
         Lowering::Split,
         Lowering::Typed,
@@ -134,6 +138,7 @@ impl Lowering {
         Lowering::Neighbors,
         Lowering::Hoisted,
         Lowering::Paired,
+        Lowering::Rolled,
     ];
 
     /// The last of them; what comes after it is written as WGSL.
@@ -163,6 +168,7 @@ impl Lowering {
             Lowering::Neighbors => "neighbors",
             Lowering::Hoisted => "hoisted",
             Lowering::Paired => "paired",
+            Lowering::Rolled => "rolled",
         }
     }
 
@@ -205,6 +211,7 @@ impl Lowering {
             Lowering::Neighbors => neighbors(kernel).map_err(too_large),
             Lowering::Hoisted => hoist(kernel).map_err(too_large),
             Lowering::Paired => Ok(pairs(kernel, target)),
+            Lowering::Rolled => Ok(roll(kernel, target)),
         }
     }
 }

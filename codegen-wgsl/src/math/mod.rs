@@ -52,10 +52,11 @@ pub use small_float::{Coding, decode, encode};
 pub use table::{binary, compare, convert, unary};
 
 /// The statement that an entry point begins with: it makes the zeros of the [`prelude`] those of the invocation, whose number in its
-/// workgroup `lane` is.
+/// workgroup `lane` is. The number stands before the uniform in each: llvmpipe looks for uniforms in the conditions of loops, and one that it has found when it comes to what is none leads
+/// it astray, to the point of a crash.
 pub fn zeros(lane: &str) -> String {
     let fields = ["zero", "zero_apart", "zero_chosen", "zero_constant"]
-        .map(|zero| format!("params.{zero} & ({lane} * {ALL_BITS:#x}u)"));
+        .map(|zero| format!("({lane} * {ALL_BITS:#x}u) & params.{zero}"));
     format!("zeros = Params({});", fields.join(", "))
 }
 

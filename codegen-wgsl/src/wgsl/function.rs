@@ -149,9 +149,11 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                     index::check_extent(*extent)?;
                 }
                 for (level, extent) in extents.iter().enumerate() {
-                    let variable = known.loops() + level;
-                    let header = format!("for (var s{variable} = 0u; s{variable} < {extent}u; s{variable}++) {{");
-                    self.line(depth + level, &header);
+                    let s = format!("s{}", known.loops() + level);
+                    let rounds = format!("{extent}u");
+                    let rounds =
+                        if self.writer.kernel.rolled { format!("({rounds} ^ zeros.zero_constant)") } else { rounds };
+                    self.line(depth + level, &format!("for (var {s} = 0u; {s} < {rounds}; {s}++) {{"));
                 }
                 let inner = depth + extents.len();
                 // Without a loop variable the body still needs a scope of its own.

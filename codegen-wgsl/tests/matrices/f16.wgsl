@@ -69,7 +69,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var lhs_0: coop_mat16x16<f16, A>;
     var rhs_0: coop_mat16x16<f16, B>;
     var sum_0_0: coop_mat16x16<f32, C>;
-    zeros = Params(params.zero & (lane * 0x9e3779b1u), params.zero_apart & (lane * 0x9e3779b1u), params.zero_chosen & (lane * 0x9e3779b1u), params.zero_constant & (lane * 0x9e3779b1u));
+    zeros = Params((lane * 0x9e3779b1u) & params.zero, (lane * 0x9e3779b1u) & params.zero_apart, (lane * 0x9e3779b1u) & params.zero_chosen, (lane * 0x9e3779b1u) & params.zero_constant);
     sum_0_0 = coop_mat16x16<f32, C>();
     let at0 = lane & 7u;
     let at1 = lane >> 3u;

@@ -47,7 +47,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var sum_0_1: coop_mat8x8<f32, C>;
     var sum_1_0: coop_mat8x8<f32, C>;
     var sum_1_1: coop_mat8x8<f32, C>;
-    zeros = Params(params.zero & (lane * 0x9e3779b1u), params.zero_apart & (lane * 0x9e3779b1u), params.zero_chosen & (lane * 0x9e3779b1u), params.zero_constant & (lane * 0x9e3779b1u));
+    zeros = Params((lane * 0x9e3779b1u) & params.zero, (lane * 0x9e3779b1u) & params.zero_apart, (lane * 0x9e3779b1u) & params.zero_chosen, (lane * 0x9e3779b1u) & params.zero_constant);
     sum_0_0 = coop_mat8x8<f32, C>();
     sum_0_1 = coop_mat8x8<f32, C>();
     sum_1_0 = coop_mat8x8<f32, C>();

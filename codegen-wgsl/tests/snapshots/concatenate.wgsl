@@ -39,7 +39,7 @@ fn joined(d0: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    zeros = Params(params.zero & (lane * 0x9e3779b1u), params.zero_apart & (lane * 0x9e3779b1u), params.zero_chosen & (lane * 0x9e3779b1u), params.zero_constant & (lane * 0x9e3779b1u));
+    zeros = Params((lane * 0x9e3779b1u) & params.zero, (lane * 0x9e3779b1u) & params.zero_apart, (lane * 0x9e3779b1u) & params.zero_chosen, (lane * 0x9e3779b1u) & params.zero_constant);
     if lane <= 39u {
         joined_out[lane] = joined(lane);
     }

@@ -29,7 +29,7 @@ fn part(d0: u32) -> f32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    zeros = Params(params.zero & (lane * 0x9e3779b1u), params.zero_apart & (lane * 0x9e3779b1u), params.zero_chosen & (lane * 0x9e3779b1u), params.zero_constant & (lane * 0x9e3779b1u));
+    zeros = Params((lane * 0x9e3779b1u) & params.zero, (lane * 0x9e3779b1u) & params.zero_apart, (lane * 0x9e3779b1u) & params.zero_chosen, (lane * 0x9e3779b1u) & params.zero_constant);
     let at0 = group.x * 64u + lane;
     if at0 <= 159u {
         part_out[at0] = part(at0);

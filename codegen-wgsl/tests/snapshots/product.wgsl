@@ -31,7 +31,7 @@ fn b_2_x4(d0: u32, d1: u32, d2: u32) -> vec4<f32> {
 
 @compute @workgroup_size(32)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    zeros = Params(params.zero & (lane * 0x9e3779b1u), params.zero_apart & (lane * 0x9e3779b1u), params.zero_chosen & (lane * 0x9e3779b1u), params.zero_constant & (lane * 0x9e3779b1u));
+    zeros = Params((lane * 0x9e3779b1u) & params.zero, (lane * 0x9e3779b1u) & params.zero_apart, (lane * 0x9e3779b1u) & params.zero_chosen, (lane * 0x9e3779b1u) & params.zero_constant);
     if lane <= 15u {
         let at3 = lane >> 1u;
         var element: vec4<f32>;

@@ -30,7 +30,7 @@ fn row(d0: u32) -> i32 {
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    zeros = Params(params.zero & (lane * 0x9e3779b1u), params.zero_apart & (lane * 0x9e3779b1u), params.zero_chosen & (lane * 0x9e3779b1u), params.zero_constant & (lane * 0x9e3779b1u));
+    zeros = Params((lane * 0x9e3779b1u) & params.zero, (lane * 0x9e3779b1u) & params.zero_apart, (lane * 0x9e3779b1u) & params.zero_chosen, (lane * 0x9e3779b1u) & params.zero_constant);
     let rt0 = u32(clamp(row(0u), 0i, 5i));
     if lane <= 17u {
         let at1 = lane + rt0 * 6u;

@@ -45,7 +45,7 @@ impl<'f> Emission<'f> {
     pub(super) fn finish(self, name: &str, body: Block) -> Kernel {
         let Emission { mut entry, memories, functions, .. } = self;
         entry.body = body;
-        Kernel { name: name.to_owned(), memories, functions, entry, windows: 1, lanes: 1 }
+        Kernel { name: name.to_owned(), memories, functions, entry, windows: 1, lanes: 1, rolled: false }
     }
 
     pub(super) fn tile(&self, tile: usize) -> MemoryId {

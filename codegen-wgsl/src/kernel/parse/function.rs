@@ -22,6 +22,14 @@ struct Use {
     place: usize,
 }
 
+/// The entry of a kernel, with what its head says of the kernel.
+pub(super) struct Entry {
+    pub(super) function: Function,
+    pub(super) windows: i64,
+    pub(super) lanes: u32,
+    pub(super) rolled: bool,
+}
+
 pub(super) struct FunctionReader<'r, 't> {
     reader: &'r mut Reader<'t>,
     values: BTreeMap<u32, Value>,
@@ -65,8 +73,8 @@ impl<'r, 't> FunctionReader<'r, 't> {
         Ok(function)
     }
 
-    /// The entry, whose `entry` has been read, the windows that it is run for, and the lanes of an invocation.
-    pub(super) fn entry(mut self) -> Result<(Function, i64, u32), Diagnostic> {
+    /// The entry, whose `entry` has been read.
+    pub(super) fn entry(mut self) -> Result<Entry, Diagnostic> {
         self.reader.cursor.expect_word("groups")?;
         let mut extents = self.reader.extents()?;
         let mut windows = 1;
@@ -84,8 +92,10 @@ impl<'r, 't> FunctionReader<'r, 't> {
             let several = |word: &str| word.parse::<u32>().ok().filter(|lanes| matches!(lanes, 2 | 4));
             lanes = self.reader.cursor.word("2 or 4 lanes", several)?;
         }
+        let rolled = self.reader.cursor.accept_word("rolled");
         let (values, body) = self.body()?;
-        Ok((Function { name: "entry".to_owned(), extents, parameters: Vec::new(), values, body }, windows, lanes))
+        let function = Function { name: "entry".to_owned(), extents, parameters: Vec::new(), values, body };
+        Ok(Entry { function, windows, lanes, rolled })
     }
 
     fn body(&mut self) -> Result<(Arena<ValueId, Value>, Block), Diagnostic> {

@@ -25,7 +25,7 @@ pub(super) fn with_entry(pass: Pass<'_>, mut entry: Function) -> Kernel {
         renumber(&mut function.body, &image);
     }
     let (name, memories, windows) = (kernel.name.clone(), kernel.memories.clone(), kernel.windows);
-    Kernel { name, memories, functions, entry, windows, lanes: 1 }
+    Kernel { name, memories, functions, entry, windows, lanes: 1, rolled: false }
 }
 
 /// The kernel with several elements side by side, held as told.

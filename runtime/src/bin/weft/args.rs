@@ -457,6 +457,8 @@ pub(crate) enum Stage {
     Hoisted,
     /// The kernel with buffers of vectors as numbers of 64 bits, for devices that take as long for one as for a word
     Paired,
+    /// The kernel with loops whose rounds drivers are not told, so that they stay loops, where what drivers make of them takes longer to compile than to run
+    Rolled,
     /// WGSL
     Wgsl,
     /// SPIR-V: binary into a pipe or file (of one kernel), words in hexadecimal on a terminal

@@ -208,6 +208,7 @@ fn lowering(stage: Stage) -> Option<Lowering> {
         Stage::Neighbors => Lowering::Neighbors,
         Stage::Hoisted => Lowering::Hoisted,
         Stage::Paired => Lowering::Paired,
+        Stage::Rolled => Lowering::Rolled,
         _ => return None,
     })
 }
@@ -287,6 +288,7 @@ fn stage_name(stage: Stage) -> &'static str {
         Stage::Unrolled => "unrolled",
         Stage::Hoisted => "hoisted",
         Stage::Paired => "paired",
+        Stage::Rolled => "rolled",
         Stage::Wgsl => "wgsl",
         Stage::Spirv => "spirv",
         Stage::Msl => "msl",

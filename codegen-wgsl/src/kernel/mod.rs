@@ -138,8 +138,8 @@ pub struct Kernel {
     /// How many invocations that follow one another in a workgroup become one, as the lanes of its vectors ([`vectorize`](crate::lower::vectorize)): 1, 2
     /// or 4, and 1 from then on.
     pub lanes: u32,
-    /// Whether drivers are not told how many rounds loops make, so that none writes them out ([`roll`](crate::lower::roll)). An invocation then leaves a
-    /// loop by itself, for all that is known: nothing is done [together](Kernel::is_together).
+    /// Whether drivers are not told how many rounds those loops make in which nothing is done [together](Kernel::is_together), so that none writes them
+    /// out ([`roll`](crate::lower::roll)). An invocation leaves them by itself, for all that is known.
     pub rolled: bool,
 }
 
@@ -393,22 +393,18 @@ impl Kernel {
         self.memories.values().any(|memory| matches!(memory.space, Space::Matrix { .. }))
     }
 
-    /// Whether invocations wait for each other, or ask for each other's values.
-    pub fn is_together(&self) -> bool {
-        fn asks(block: &Block) -> bool {
-            block.statements.iter().any(|statement| {
-                let asked = match statement {
-                    Statement::Barrier
-                    | Statement::Share { .. }
-                    | Statement::Collective { .. }
-                    | Statement::Matrix(_) => true,
-                    Statement::Let { op, .. } => matches!(op, ScalarOp::Member { .. }),
-                    _ => false,
-                };
-                asked || statement.blocks().into_iter().any(asks)
-            })
-        }
-        self.bodies().any(|function| asks(&function.body))
+    /// Whether invocations wait for each other in a block, or ask for each other's values.
+    pub fn is_together(block: &Block) -> bool {
+        block.statements.iter().any(|statement| {
+            let asks = match statement {
+                Statement::Barrier | Statement::Share { .. } | Statement::Collective { .. } | Statement::Matrix(_) => {
+                    true
+                }
+                Statement::Let { op, .. } => matches!(op, ScalarOp::Member { .. }),
+                _ => false,
+            };
+            asks || statement.blocks().into_iter().any(Kernel::is_together)
+        })
     }
 
     /// Whether buffers are declared as integers of 64 bits, which not all devices have.

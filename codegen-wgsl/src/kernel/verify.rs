@@ -183,9 +183,6 @@ impl Kernel {
             findings
                 .add("entry", format!("there are {} windows, and the entry has another number of them", self.windows));
         }
-        if self.rolled && self.is_together() {
-            findings.add("entry", "invocations do something together, and leave loops one by one");
-        }
         // Each coordinate is a word; their number may take two.
         if self.entry.extents.iter().any(|extent| *extent > 1 << 32) {
             findings.add("entry", "there are more invocations along one coordinate than 32 bits number");

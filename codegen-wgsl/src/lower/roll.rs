@@ -14,22 +14,23 @@ const MOST_ROUNDS: u64 = 1 << 18;
 /// does at the first launch: a training step of a small transformer, 74 kernels, takes 20 s with its loops written out, and 13 s without. How long it runs does not tell
 /// the two apart.
 ///
-/// An extent that is hidden is each invocation's own, for all that is known: so kernels stay as they are in which invocations wait for each other, or ask
-/// for values of others.
+/// A round of which an invocation is not sure whether its neighbors make it is none in which they wait for each other: loops in which they do stay as they are,
+/// and so do all of a kernel that waits where the results of others tell.
 #[must_use]
 pub fn roll(kernel: &Kernel, target: &Target) -> Kernel {
-    let mut lowered = kernel.clone();
     let invocations = kernel.entry.extents.iter().map(|extent| u64::try_from(*extent).unwrap_or(u64::MAX));
     let rounds = || invocations.fold(kernel.rounds(), u64::saturating_mul);
-    lowered.rolled = target.hardware.serial_access
-        && kernel.bodies().any(|function| loops(&function.body))
-        && !kernel.is_together()
+    let is_wished = target.hardware.serial_access
+        && kernel.bodies().any(|function| loops_alone(&function.body))
         && rounds() <= MOST_ROUNDS;
-    lowered
+    let rolled = Kernel { rolled: is_wished, ..kernel.clone() };
+    if is_wished && rolled.verify_rules().is_err() { kernel.clone() } else { rolled }
 }
 
-/// Whether a block has a loop.
-fn loops(block: &Block) -> bool {
-    let is_loop = |statement: &Statement| matches!(statement, Statement::Loop { .. });
-    block.statements.iter().any(|statement| is_loop(statement) || statement.blocks().into_iter().any(loops))
+/// Whether a block has a loop in which invocations do nothing together.
+fn loops_alone(block: &Block) -> bool {
+    block.statements.iter().any(|statement| {
+        let is_alone = matches!(statement, Statement::Loop { body, .. } if !Kernel::is_together(body));
+        is_alone || statement.blocks().into_iter().any(loops_alone)
+    })
 }

@@ -148,11 +148,11 @@ impl<'w, 'k> FunctionText<'w, 'k> {
                 for extent in extents {
                     index::check_extent(*extent)?;
                 }
+                let rolled = self.writer.kernel.rolled && !Kernel::is_together(body);
                 for (level, extent) in extents.iter().enumerate() {
                     let s = format!("s{}", known.loops() + level);
                     let rounds = format!("{extent}u");
-                    let rounds =
-                        if self.writer.kernel.rolled { format!("({rounds} ^ zeros.zero_constant)") } else { rounds };
+                    let rounds = if rolled { format!("({rounds} ^ zeros.zero_constant)") } else { rounds };
                     self.line(depth + level, &format!("for (var {s} = 0u; {s} < {rounds}; {s}++) {{"));
                 }
                 let inner = depth + extents.len();

@@ -69,7 +69,9 @@ impl Uniformity<'_, '_> {
                 self.uniform[value.index()] = same && settled && reached;
             }
             Statement::Call { values, .. } => {
-                values.iter().for_each(|value| self.uniform[value.index()] = same && reached);
+                // A function may have loops, too.
+                let uniform = same && reached && !self.kernel.rolled;
+                values.iter().for_each(|value| self.uniform[value.index()] = uniform);
             }
             Statement::If { values, condition, then, otherwise } => {
                 if same && reached {
@@ -84,7 +86,10 @@ impl Uniformity<'_, '_> {
                 }
             }
             // A carried value is taken to differ, unless a collective makes it.
-            Statement::Loop { body, .. } => self.block(body, reached),
+            Statement::Loop { body, .. } => {
+                let one_by_one = self.kernel.rolled && !Kernel::is_together(body);
+                self.block(body, reached && !one_by_one);
+            }
             Statement::While { values, init, accumulators, condition, body } => {
                 // What is carried is the same in all if it is at first, and if each round makes it so then.
                 for (accumulator, init) in accumulators.iter().zip(init) {

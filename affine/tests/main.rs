@@ -1,5 +1,7 @@
 //! The tests of `weft-affine`, one binary: `cargo test -p weft-affine soundness::` runs those of a file.
 
+#[path = "support/allocator.rs"]
+mod allocator;
 mod cases;
 mod chains;
 mod corpus;

@@ -1,5 +1,7 @@
 //! The tests of `weft-codegen-wgsl`, one binary: `cargo test -p weft-codegen-wgsl snapshots::` runs those of a file.
 
+#[path = "../../affine/tests/support/allocator.rs"]
+mod allocator;
 mod corpus;
 mod flatten;
 mod gate;

@@ -1,6 +1,8 @@
 //! The tests of `weft-hlo`, one binary: `cargo test -p weft-hlo maps_oracle::` runs those of a file.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
+#[path = "../../affine/tests/support/allocator.rs"]
+mod allocator;
 mod bounds;
 mod build;
 #[path = "support/cases.rs"]

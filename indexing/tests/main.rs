@@ -1,5 +1,7 @@
 //! The tests of `weft-indexing`, one binary: `cargo test -p weft-indexing tiles::` runs those of a file.
 
+#[path = "../../affine/tests/support/allocator.rs"]
+mod allocator;
 mod chains;
 mod coalescing;
 mod covered;

@@ -1,6 +1,8 @@
 //! The tests of `weft-partition`, one binary: `cargo test -p weft-partition fuse::` runs those of a file.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
+#[path = "../../affine/tests/support/allocator.rs"]
+mod allocator;
 mod arenas;
 mod attention;
 mod corpus;

@@ -2,6 +2,8 @@
 //! runs the tests of a file; the judge runs this binary once on each adapter.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
+#[path = "../../affine/tests/support/allocator.rs"]
+mod allocator;
 mod arenas;
 #[path = "support/bounded.rs"]
 mod bounded;

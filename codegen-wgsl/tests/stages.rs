@@ -65,7 +65,7 @@ fn lowerings_have_names() {
         assert_eq!(lowering.name().parse(), Ok(lowering));
     }
     let names = "inlined, split, typed, legal, flat, merged, moved, uniform, vectorized, matrices, collectives, words, held, \
-                 peeled, registers, shared, protected, unrolled, neighbors, hoisted, paired, rolled";
+                 peeled, registers, shared, protected, unrolled, neighbors, hoisted, lanes, paired, rolled";
     assert!("tiled".parse::<Lowering>().unwrap_err().contains(names));
 }
 

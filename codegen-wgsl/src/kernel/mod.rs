@@ -397,11 +397,8 @@ impl Kernel {
     pub fn is_together(block: &Block) -> bool {
         block.statements.iter().any(|statement| {
             let asks = match statement {
-                Statement::Barrier | Statement::Share { .. } | Statement::Collective { .. } | Statement::Matrix(_) => {
-                    true
-                }
                 Statement::Let { op, .. } => matches!(op, ScalarOp::Member { .. }),
-                _ => false,
+                other => other.waits() || matches!(other, Statement::Matrix(_)),
             };
             asks || statement.blocks().into_iter().any(Kernel::is_together)
         })

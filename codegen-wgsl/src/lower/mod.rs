@@ -8,6 +8,7 @@ mod flatten;
 mod hoist;
 mod hold;
 mod inline;
+mod lane_by_lane;
 mod legalize;
 mod matrices;
 mod merge;
@@ -39,6 +40,7 @@ pub(crate) use hoist::alike_calls_before;
 pub use hoist::hoist;
 pub use hold::hold;
 pub use inline::inline;
+pub use lane_by_lane::lane_by_lane;
 pub use legalize::legalize;
 pub use matrices::matrices;
 pub use merge::merge;
@@ -108,6 +110,8 @@ pub enum Lowering {
     Neighbors,
     /// What is needed more than once, or in every round of a loop alike, is computed once before: [`hoist`].
     Hoisted,
+    /// What is folded of vectors in a row is folded lane by lane, where registers are few: [`lane_by_lane`].
+    LaneByLane,
     /// Buffers of vectors are of numbers of 64 bits, where a device takes as long for one as for a word: [`pairs`].
     Paired,
     /// Loops stay loops, where what drivers make of them takes longer to compile than to run: [`roll`].
@@ -116,7 +120,7 @@ pub enum Lowering {
 
 impl Lowering {
     /// All of them, in the order in which kernels go through them.
-    pub const ALL: [Lowering; 22] = [
+    pub const ALL: [Lowering; 23] = [
         Lowering::Inlined,
         Lowering::Split,
         Lowering::Typed,
@@ -137,6 +141,7 @@ impl Lowering {
         Lowering::Unrolled,
         Lowering::Neighbors,
         Lowering::Hoisted,
+        Lowering::LaneByLane,
         Lowering::Paired,
         Lowering::Rolled,
     ];
@@ -167,6 +172,7 @@ impl Lowering {
             Lowering::Unrolled => "unrolled",
             Lowering::Neighbors => "neighbors",
             Lowering::Hoisted => "hoisted",
+            Lowering::LaneByLane => "lanes",
             Lowering::Paired => "paired",
             Lowering::Rolled => "rolled",
         }
@@ -210,6 +216,7 @@ impl Lowering {
             Lowering::Unrolled => unroll(kernel, target),
             Lowering::Neighbors => neighbors(kernel).map_err(too_large),
             Lowering::Hoisted => hoist(kernel).map_err(too_large),
+            Lowering::LaneByLane => Ok(lane_by_lane(kernel, target)),
             Lowering::Paired => Ok(pairs(kernel, target)),
             Lowering::Rolled => Ok(roll(kernel, target)),
         }

@@ -455,6 +455,8 @@ pub(crate) enum Stage {
     Neighbors,
     /// The kernel with names for what is needed more than once, or in every round of a loop alike
     Hoisted,
+    /// The kernel with what is folded of vectors in a row folded lane by lane, for devices that have few registers
+    Lanes,
     /// The kernel with buffers of vectors as numbers of 64 bits, for devices that take as long for one as for a word
     Paired,
     /// The kernel with loops whose rounds drivers are not told, so that they stay loops, where what drivers make of them takes longer to compile than to run

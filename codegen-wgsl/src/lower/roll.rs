@@ -11,7 +11,7 @@ const MOST_ROUNDS: u64 = 1 << 18;
 /// as it is. What is computed is the same.
 ///
 /// Drivers write loops of few rounds out. Where an access is a loop over the lanes in the driver's code, each one that is written out takes a millisecond to compile, which llvmpipe
-/// does at the first launch: a training step of a small transformer, 74 kernels, takes 20 s with its loops written out, and 13 s without. How long it runs does not tell
+/// does at the first launch: a training step of a small transformer, 74 kernels, takes 25 s with its loops written out, and 14 s without. How long it runs does not tell
 /// the two apart.
 ///
 /// A round of which an invocation is not sure whether its neighbors make it is none in which they wait for each other: loops in which they do stay as they are,

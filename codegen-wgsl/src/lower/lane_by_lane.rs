@@ -103,16 +103,20 @@ impl Rows<'_> {
             if self.values[value].lanes == 1 || !is_step(op, self.values) {
                 continue;
             }
-            let mut row = Vec::new();
+            let mut row: Vec<usize> = Vec::new();
             for operand in op.operands() {
                 if let Operand::Value(read) = operand
                     && self.uses[read.index()] == 1
                     && let Some(before) = open.remove(&read)
                 {
-                    row.extend(before);
+                    if row.is_empty() {
+                        row = before;
+                    } else {
+                        row.extend(before);
+                        row.sort_unstable();
+                    }
                 }
             }
-            row.sort_unstable();
             row.push(place);
             open.insert(value, row);
         }

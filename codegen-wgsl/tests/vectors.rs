@@ -8,7 +8,7 @@ use crate::support::{IN_LOOPS, Stages, all_stages, in_loops, on_all_cores, verif
 use weft_affine::{Constraint, Expr, Interval, Ranges, Var, simplify};
 use weft_codegen_wgsl::compile;
 use weft_codegen_wgsl::kernel::{Block, Condition, Function, Kernel, Memory, ScalarOp, Statement};
-use weft_codegen_wgsl::lower::{hold, lanes_apart, neighbors, peel, vectorize};
+use weft_codegen_wgsl::lower::{hold, lane_by_lane, lanes_apart, neighbors, peel, vectorize};
 use weft_hlo::ir::{BinaryOp, UnaryOp};
 use weft_hlo::text::parse;
 use weft_partition::{Target, fuse};
@@ -248,6 +248,39 @@ fn lanes_apart_compute_the_same() {
         let apart = lanes_apart(vectors.clone(), &few);
         let found = lanes(&apart);
         assert!(found.len() > lanes(&vectors).len() && found.iter().all(|lanes| *lanes == 1), "{apart}");
+        assert_eq!(apart.verify(), vectors.verify(), "{apart}");
+        assert_eq!(Kernel::parse(&apart.to_string()).as_ref(), Ok(&apart));
+        assert_eq!(writes(&apart), writes(&vectors), "{apart}");
+    }
+}
+
+/// Where registers are few, rows of operations are done lane by lane, within branches and loops too; what is computed stays the same.
+#[test]
+fn rows_lane_by_lane_compute_the_same() {
+    fn steps(block: &Block, function: &Function) -> Vec<u32> {
+        let own = |statement: &Statement| match statement {
+            Statement::Let { value, op: ScalarOp::Binary { op: BinaryOp::Multiply | BinaryOp::Add, .. } } => {
+                vec![function.values[*value].lanes]
+            }
+            _ => statement.blocks().into_iter().flat_map(|block| steps(block, function)).collect(),
+        };
+        block.statements.iter().flat_map(own).collect()
+    }
+    let module = verified(
+        "HloModule m\nENTRY main {\nx = f32[6,16] parameter(0)\ny = f32[6,16] parameter(1)\nz = f32[16] parameter(2)\n\
+         b = f32[6,16] broadcast(z), dimensions={1}\nv = f32[6,8] parameter(3)\na = f32[6,16] multiply(x, y)\nc = f32[6,16] add(a, b)\n\
+         d = f32[6,16] multiply(c, x)\ne = f32[6,16] multiply(y, b)\nf = f32[6,16] add(e, d)\n\
+         k = f32[6,24] concatenate(f, v), dimensions={1}\nROOT r = f32[6,24] negate(k)\n}",
+    );
+    let few = Target::default().with(|target| target.hardware.few_registers = true);
+    for made in all_stages(&in_loops(module)).unwrap() {
+        let lanes = |kernel: &Kernel| -> Vec<u32> {
+            kernel.bodies().flat_map(|function| steps(&function.body, function)).collect()
+        };
+        let vectors = vectorize(&made.before_vectors);
+        assert_eq!(lane_by_lane(&vectors, &Target::default()), vectors);
+        let apart = lane_by_lane(&vectors, &few);
+        assert_eq!((lanes(&vectors), lanes(&apart)), (vec![4; 5], vec![1; 20]), "{apart}");
         assert_eq!(apart.verify(), vectors.verify(), "{apart}");
         assert_eq!(Kernel::parse(&apart.to_string()).as_ref(), Ok(&apart));
         assert_eq!(writes(&apart), writes(&vectors), "{apart}");

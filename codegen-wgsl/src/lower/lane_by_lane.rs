@@ -14,7 +14,7 @@ const FEWEST: usize = 4;
 /// where the target has [few registers](weft_partition::Hardware::few_registers); any other as it is. The results are the same to the bit.
 ///
 /// SwiftShader has a register for each lane of a vector, goes through vectors operation by operation, and finds two registers free within a tile of a product: the sums of four
-/// lanes go to memory and come back for each product, that of one lane stays where it is.
+/// lanes go to memory and come back for each product, that of one lane has room to stay.
 #[must_use]
 pub fn lane_by_lane(kernel: &Kernel, target: &Target) -> Kernel {
     let mut lowered = kernel.clone();

@@ -57,15 +57,7 @@ pub fn typed(kernel: &Kernel) -> Result<Kernel, Diagnostics> {
     for memory in kernel.memories.values() {
         memories.push(typed_memory(memory)?);
     }
-    Ok(Kernel {
-        name: kernel.name.clone(),
-        memories,
-        functions,
-        entry,
-        windows: kernel.windows,
-        lanes: kernel.lanes,
-        rolled: kernel.rolled,
-    })
+    Ok(Kernel { memories, functions, entry, ..kernel.clone() })
 }
 
 /// Whether all elements are of types that registers have, those of literals among them.

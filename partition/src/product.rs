@@ -5,6 +5,7 @@ mod of_gpus;
 mod of_matrices;
 mod packed;
 mod rows;
+mod together;
 
 use crate::access::element_count;
 use crate::contraction::{Contraction, Rows};
@@ -54,8 +55,8 @@ pub struct Product {
     /// Columns that read the same of the left operand, if others do not: the features of a group, if these are too few for tiles. Then an invocation reads for its row of results what their windows cover, and each of
     /// it once. 0 where all columns read the same.
     pub apart: i64,
-    /// Whether products of a step are of several places of a window, each of which may cover an element or not: then those that none covers are set to zero bit by bit, as what is covered is told for each.
-    pub crosses: bool,
+    /// How many products in a row are of one place of a window, where those of a step are of several, each of which may cover an element or not; 0 where they are of one.
+    pub crosses: i64,
     /// Invocations of a subgroup, which is the workgroup, that each read other elements of a row of the left operand and hand them to one another; 1 where each reads all that it needs. Where there are
     /// [matrices](Product::matrices), those of each subgroup.
     pub members: i64,
@@ -75,18 +76,10 @@ const OWN_COLUMNS_APART: i64 = 8;
 /// Invocations of a workgroup that read for themselves: those that a rasterizer runs side by side, so that workgroups go down columns while the right operand is in a cache.
 const OWN_THREADS: i64 = 8;
 
-/// Results of an invocation whose subgroup reads together, at most, and its rows, or columns where there are fewer rows, for each member. In software a read takes every invocation of a subgroup a turn, and what it read is handed on for
-/// little: of 1024³ `f32` the times are 0.60 (llvmpipe, subgroups of 8: 32 × 8) and 0.66 (SwiftShader, of 4: 16 × 16) of those that invocations take which read for themselves.
-const TOGETHER_RESULTS: i64 = 256;
-const TOGETHER_SIDE: i64 = 4;
-
 /// Multiply-adds that take a processor far less time than a driver takes to compile a kernel of many results an invocation: of fewer an invocation has a quarter of the results. Their runs take as long, and a training step of a
 /// transformer of 32 features is compiled in 17 s instead of 42 by SwiftShader, `qr` of 256² elements in 4.8 s instead of 5.8 by llvmpipe.
 const SMALL_PRODUCT: f64 = (1 << 22) as f64;
 const FEWER_RESULTS: i64 = 4;
-
-/// Products of a result that are added at a time by an invocation whose subgroup reads together.
-const TOGETHER_STEP: i64 = 8;
 
 /// Steps that have one sum, and no stretches.
 const STEPS_IN_ONE: i64 = 128;
@@ -154,7 +147,8 @@ impl Product {
     /// - On GPUs dots of numbers of 8 bits, or fewer, into `s32` or `u32` of at least 8 products add four products at a time ([`packed`](Product::packed)).
     /// - Columns are computed as vectors of four where they are a multiple of four.
     /// - Devices in software whose subgroups are all of one size, 4 or 8: a workgroup is a subgroup, which lies along columns and has tiles of up to 4 × its size rows and columns, and 256 results, the columns of
-    ///   which divide those that there are; 8 products of each result at a time. If half of a subgroup had no columns, there is none. Half as many rows where those 8 [are of several places](Product::crosses).
+    ///   which divide those that there are; 8 products of each result at a time. If half of a subgroup had no columns, there is none. Where registers are few, half as many rows again, but of small products and of windows that lie half outside.
+    ///   Of such windows products of one place at a time: a divisor of those that a place has, from 12 down to 3, or 8 [of several places](Product::crosses), of half as many rows.
     /// - Devices in software where the left operand is the [matrix of a Fourier transform](Product::transforms): all rows and a vector of columns.
     /// - Other devices in software: tiles of up to 16 × 16 results (16 × 8 without vectors) that divide rows and columns as evenly as can be, and smaller ones as long as there are
     ///   fewer than 8 invocations a core; 8 invocations a workgroup, as many of them along the columns as there are tiles; 4 products of each result at a time where they are a multiple of 4.
@@ -231,7 +225,7 @@ impl Product {
             lanes,
             ahead: false,
             apart: contraction.apart.unwrap_or(0),
-            crosses: false,
+            crosses: 0,
             members: 1,
             matrices: None,
             transforms: false,
@@ -241,8 +235,8 @@ impl Product {
             _ if space.apart > 0 => space.along_lines(run, contraction.lines, target)?,
             true if folding.is_some() => space.own_rows(sums, target)?,
             true if let Some(product) = space.of_fourier(computation, id, target) => product,
-            true => match space.together(sums, target) {
-                Some(it) if contraction.lhs.is_partial && run % it.step != 0 => it.crossing(),
+            true => match space.together(sums, contraction.lhs.is_partial, target) {
+                Some(it) if contraction.lhs.is_partial => it.in_places(run),
                 Some(it) => it,
                 None => space.own(sums, target),
             },
@@ -371,45 +365,6 @@ impl Product {
         let stretch = (parts(root, unit) * unit).min(self.depth);
         let stretch = if self.depth <= STEPS_IN_ONE { self.depth } else { stretch };
         Ok(Product { step, stretch, ..grouped })
-    }
-
-    /// Tiles of invocations of a subgroup that read the left operand together; none where half of it had no columns.
-    fn together(self, sums: i64, target: &Target) -> Option<Product> {
-        let sizes = target.features.subgroup.filter(|sizes| sizes.min == sizes.max && matches!(sizes.min, 4 | 8))?;
-        if sizes.max > target.max_invocations_per_workgroup.min(target.max_workgroup_size_x) {
-            return None;
-        }
-        let members = i64::from(sizes.min);
-        let least = i64::from(self.lanes);
-        let results = TOGETHER_RESULTS / sums / if self.is_small() { FEWER_RESULTS } else { 1 };
-        let side = TOGETHER_SIDE * members;
-        let most_rows = side.min(results / least).max(members).min(power_of_two(self.rows));
-        let mut columns = (results / most_rows).min(side).max(least);
-        while columns > least && (self.columns % columns != 0 || self.columns / columns < members) {
-            columns /= 2;
-        }
-        let (blocks, groups) = (self.columns / columns, parts(self.columns / columns, members));
-        if self.columns % columns != 0 || 2 * blocks < groups * members {
-            return None;
-        }
-        let wanted = OWN_INVOCATIONS.saturating_mul(i64::from(target.hardware.cores.max(1)));
-        let mut limit = most_rows;
-        loop {
-            let rows = balanced(self.rows, limit);
-            let invocations = (groups * members).saturating_mul(parts(self.rows, rows)).saturating_mul(self.batch);
-            if rows == 1 || invocations >= wanted {
-                let (tile, group) = ([rows, columns], [1, members]);
-                let together = Product { tile, group, step: TOGETHER_STEP, members, ..self };
-                return Some(together.in_stretches_of_steps());
-            }
-            limit = rows / 2;
-        }
-    }
-
-    /// The same where products of a step are of several places of a window: of half as many rows, as a kernel has two more operations for each product. SwiftShader takes over a minute to make machine code of
-    /// 16 × 16 results, and a second of 8 × 16.
-    fn crossing(self) -> Product {
-        Product { crosses: true, tile: [parts(self.tile[0], 2), self.tile[1]], ..self }
     }
 
     /// Bytes of the tiles of both operands in workgroup memory, with what may lie between their rows.
@@ -580,7 +535,7 @@ impl fmt::Display for Product {
         let lanes = if *lanes == 1 { String::new() } else { format!(" lanes={lanes}") };
         let ahead = if *ahead { " ahead" } else { "" };
         let apart = if *apart == 0 { String::new() } else { format!(" apart={apart}") };
-        let crosses = if *crosses { " crosses" } else { "" };
+        let crosses = if *crosses == 0 { String::new() } else { format!(" crosses={crosses}") };
         let packed = self.packed.map_or_else(String::new, |ty| format!(" packed={ty}"));
         let members = if *members == 1 { String::new() } else { format!(" members={members}") };
         let matrices = matrices.map_or_else(String::new, |CooperativeMatrix { m, n, k, factor, .. }| {

@@ -211,15 +211,18 @@ fn convolutions_go_through_tiles() {
     }
 }
 
-/// Members of a subgroup read places of a window together that its features do not fill, if it may cover nothing there: of half as many rows, each product told whether there is one.
+/// Members of a subgroup read places of a window together of which it may cover none, one at a time; where the features of one are few, or divide nothing, several, of half as many rows, features told whether there are any.
 #[test]
 fn windows_of_few_features_are_read_together() {
     let sizes = Subgroups { min: 8, max: 8 };
     let target = Target::preset("software").unwrap().with(|target| target.features.subgroup = Some(sizes));
     for (features, pad, expected) in [
-        (3, "pad=2_3x2_3", "tile=16x8 step=8 lanes=4 members=8 crosses"),
-        (3, "pad=0_5x0_5", "tile=16x8 step=8 lanes=4 members=8 crosses"),
+        (3, "pad=2_3x2_3", "tile=28x8 step=3 lanes=4 members=8 space"),
+        (3, "pad=0_5x0_5", "tile=28x8 step=3 lanes=4 members=8 space"),
         (8, "pad=2_3x2_3", "tile=28x8 step=8 lanes=4 members=8 space"),
+        (10, "pad=2_3x2_3", "tile=28x8 step=10 lanes=4 members=8 space"),
+        (2, "pad=2_3x2_3", "tile=16x8 step=8 lanes=4 members=8 crosses=2 space"),
+        (13, "pad=2_3x2_3", "tile=16x8 step=8 lanes=4 members=8 crosses=1 space"),
     ] {
         let body = format!(
             "x = f32[2,224,224,{features}] parameter(0)\nw = f32[7,7,{features},64] parameter(1)\n\

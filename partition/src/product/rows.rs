@@ -1,8 +1,7 @@
 //! Tiles of products whose rows are folded: those that have a row of results have all of its columns.
 
-use super::{
-    BYTES, OWN_INVOCATIONS, OWN_THREADS, Product, TOGETHER_SIDE, TOGETHER_STEP, VECTOR, balanced, parts, power_of_two,
-};
+use super::together::{TOGETHER_SIDE, TOGETHER_STEP};
+use super::{BYTES, OWN_INVOCATIONS, OWN_THREADS, Product, VECTOR, balanced, parts, power_of_two};
 use crate::Target;
 use crate::contraction::{Contraction, Rows};
 use crate::transposed::TileOwner;

@@ -7,11 +7,11 @@ use crate::kernel::{Block, Known, Operand, ScalarOp};
 use weft_affine::{Constraint, Error, Expr, Interval};
 use weft_hlo::ir::{BinaryOp, ElementType, Scalar};
 use weft_hlo::passes::FourierMatrix;
-use weft_partition::Product;
+use weft_partition::{Product, Schedule};
 
-/// An element of the left operand, and all bits set where a window covers it, or none; nothing where that is known, or makes no difference.
-struct Element {
-    element: Operand,
+/// Elements of the left operand that follow one another and are of one place of a window, and all bits set where that covers them, or none; nothing where it is known, or makes no difference.
+struct Elements {
+    elements: Vec<Operand>,
     covered: Option<Operand>,
 }
 
@@ -146,14 +146,16 @@ impl Emission<'_> {
         for number in 0..count {
             rhs.push(self.across(results, &first.checked_add_constant(number)?, known, block)?);
         }
+        // Devices in software go through what is not to be done, too, and what is so and so afterwards costs them more than to set what is not covered to zero.
+        let branches = self.product.crosses == 0 && self.target.effective_schedule() == Schedule::Gpu;
         let mut sums = sums.into_iter();
         let mut added = Vec::new();
         for row in 0..rows {
             let [row, _] = self.at(results, row, 0)?;
             let before = (&mut sums).take(usize::try_from(columns).unwrap_or(0)).collect();
-            let open = match self.product.crosses {
-                true => Vec::new(),
-                false => self.open(&[beside.clone(), row.clone(), first.clone()], known)?,
+            let open = match branches {
+                true => self.open(&[beside.clone(), row.clone(), first.clone()], known)?,
+                false => Vec::new(),
             };
             added.extend(self.where_holds(open, ("sum", before), known, block, |this, before, known, block| {
                 let lhs = this.along(&row, (first, count), known, block)?;
@@ -167,24 +169,32 @@ impl Emission<'_> {
     fn add_row(
         &mut self,
         before: Vec<Operand>,
-        lhs: &[Element],
+        lhs: &[Elements],
         rhs: &[Vec<Operand>],
         block: &mut Block,
     ) -> Vec<Operand> {
         let [multiply, add] = self.operations();
         let mut added = Vec::with_capacity(before.len());
         for (column, before) in before.into_iter().enumerate() {
-            let mut sum = None;
-            for (Element { element, covered }, rhs) in lhs.iter().zip(rhs) {
-                let rhs = match covered {
-                    Some(covered) => self.where_covered(rhs[column], *covered, block),
-                    None => rhs[column],
-                };
-                let factors = [*element, rhs];
-                sum = Some(match sum {
-                    None => self.binary(multiply, factors, "product", block),
-                    Some(sum) => self.multiply_add(factors, sum, block),
+            let mut rhs = rhs.iter();
+            let mut sum: Option<Operand> = None;
+            for Elements { elements, covered } in lhs {
+                let mut own = if covered.is_none() { sum.take() } else { None };
+                for (element, rhs) in elements.iter().zip(&mut rhs) {
+                    let factors = [*element, rhs[column]];
+                    own = Some(match own {
+                        None => self.binary(multiply, factors, "product", block),
+                        Some(own) => self.multiply_add(factors, own, block),
+                    });
+                }
+                let own = own.map(|own| match covered {
+                    Some(covered) => self.where_covered(own, *covered, block),
+                    None => own,
                 });
+                sum = match (sum, own) {
+                    (Some(sum), Some(own)) => Some(self.binary(add, [sum, own], "sum", block)),
+                    (sum, own) => own.or(sum),
+                };
             }
             added.push(match sum {
                 None => before,
@@ -194,13 +204,13 @@ impl Emission<'_> {
         added
     }
 
-    /// The other factor of an element that a window covers, all bits set of `covered`, or zero as the element is then: it may be an infinity. Nothing goes one way or the other, as devices in software would do both.
-    fn where_covered(&mut self, rhs: Operand, covered: Operand, block: &mut Block) -> Operand {
-        let bits = ScalarOp::Bitcast { operand: rhs, to: ElementType::U32 };
+    /// A sum of products with elements that a window covers, all bits set of `covered`, or zero. The elements are zeros then, but the other factors may be infinities. Nothing goes one way or the other.
+    fn where_covered(&mut self, sum: Operand, covered: Operand, block: &mut Block) -> Operand {
+        let bits = ScalarOp::Bitcast { operand: sum, to: ElementType::U32 };
         let bits = self.define(ElementType::U32, bits, "bits", block);
         let kept = ScalarOp::Binary { op: BinaryOp::And, operands: [bits, covered] };
         let kept = self.define(ElementType::U32, kept, "bits", block);
-        self.define(self.ty, ScalarOp::Bitcast { operand: kept, to: self.ty }, "rhs", block)
+        self.define(self.ty, ScalarOp::Bitcast { operand: kept, to: self.ty }, "sum", block)
     }
 
     /// So many elements of a row of the left operand, from a number on: where members of a subgroup read together, one each.
@@ -210,49 +220,73 @@ impl Emission<'_> {
         (first, count): (&Expr, i64),
         known: &Known,
         block: &mut Block,
-    ) -> Result<Vec<Element>, Error> {
-        let members = self.product.members;
+    ) -> Result<Vec<Elements>, Error> {
+        let Product { members, crosses, .. } = *self.product;
         let beside = self.place.beside.clone();
-        let mut elements = Vec::new();
-        let mut begin = 0;
-        while begin < count {
-            let own = members.min(count - begin);
-            let place = known.simplified(&self.place.within[1].checked_modulo(own)?);
-            let number = first.checked_add_constant(begin)?.checked_add(&place)?;
-            let element = self.covered([beside.clone(), row.clone(), number], known, block)?;
-            if members == 1 {
-                elements.push(element);
-                begin += 1;
-                continue;
-            }
-            let Element { element, covered } = element;
-            for number in 0..own {
-                let (number, apart) = (u32::try_from(number).unwrap_or(0), self.product.lanes);
-                let of = |operand: Operand| ScalarOp::Member { operand, number, apart };
-                let element = self.define(self.ty, of(element), "lhs", block);
-                let covered = covered.map(|covered| self.define(ElementType::U32, of(covered), "covered", block));
-                elements.push(Element { element, covered });
-            }
-            begin += own;
+        let mut own = Vec::new();
+        for begin in (0..count).step_by(usize::try_from(members).unwrap_or(1)) {
+            let place = known.simplified(&self.place.within[1].checked_modulo(members.min(count - begin))?);
+            own.push([beside.clone(), row.clone(), first.checked_add_constant(begin)?.checked_add(&place)?]);
         }
-        Ok(elements)
+        if crosses == 0 {
+            let open = self.open(&[beside, row.clone(), first.clone()], known)?;
+            let (read, covered) = self.where_covers(open, &own, known, block)?;
+            let elements = (0..count).map(|number| self.of_member(&read, number, block)).collect();
+            return Ok(vec![Elements { elements, covered }]);
+        }
+        let (mut read, mut covers, mut is_open) = (Vec::new(), Vec::new(), false);
+        for indices in own {
+            let open = self.open(&indices, known)?;
+            let (element, covered) = self.where_covers(open, &[indices], known, block)?;
+            read.extend(element);
+            is_open |= covered.is_some();
+            covers.push(covered.unwrap_or(Operand::Constant(Scalar::U32(u32::MAX))));
+        }
+        let mut all = Vec::new();
+        for begin in (0..count).step_by(usize::try_from(crosses).unwrap_or(1)) {
+            let end = count.min(begin + crosses);
+            let elements = (begin..end).map(|number| self.of_member(&read, number, block)).collect();
+            let covered = is_open.then(|| self.of_member(&covers, begin, block));
+            all.push(Elements { elements, covered });
+        }
+        Ok(all)
     }
 
-    /// An element of the left operand; where that is still to be told, whether a window covers it.
-    fn covered(&mut self, indices: [Expr; 3], known: &Known, block: &mut Block) -> Result<Element, Error> {
-        let open = match self.product.crosses {
-            true => self.open(&indices, known)?,
-            false => Vec::new(),
+    /// Of what members of the subgroup read each for themselves, one after the other, that of a number.
+    fn of_member(&mut self, read: &[Operand], number: i64, block: &mut Block) -> Operand {
+        let members = self.product.members;
+        let operand = read[usize::try_from(number / members).unwrap_or(0)];
+        if members == 1 || matches!(operand, Operand::Constant(_)) {
+            return operand;
+        }
+        let number = u32::try_from(number % members).unwrap_or(0);
+        let (ty, apart) = (self.type_of(operand), self.product.lanes);
+        self.define(ty, ScalarOp::Member { operand, number, apart }, "lhs", block)
+    }
+
+    /// Elements of the left operand of one place of a window, zeros where that covers none; where that is still to be told, whether it does.
+    fn where_covers(
+        &mut self,
+        open: Vec<Constraint>,
+        all: &[[Expr; 3]],
+        known: &Known,
+        block: &mut Block,
+    ) -> Result<(Vec<Operand>, Option<Operand>), Error> {
+        let read = |this: &mut Self, known: &Known, block: &mut Block| {
+            all.iter().map(|indices| this.factor(0, indices.clone(), known, block)).collect::<Result<Vec<_>, Error>>()
         };
         if open.is_empty() {
-            return Ok(Element { element: self.factor(0, indices, known, block)?, covered: None });
+            return Ok((read(self, known, block)?, None));
         }
-        let [all, none] = [u32::MAX, 0].map(|bits| Operand::Constant(Scalar::U32(bits)));
-        let nothing = Operand::Constant(zero(self.ty));
-        let found = self.where_holds(open, ("lhs", vec![nothing, none]), known, block, |this, _, known, block| {
-            Ok(vec![this.factor(0, indices, known, block)?, all])
+        let [every, none] = [u32::MAX, 0].map(|bits| Operand::Constant(Scalar::U32(bits)));
+        let mut nothing = vec![Operand::Constant(zero(self.ty)); all.len()];
+        nothing.push(none);
+        let mut found = self.where_holds(open, ("lhs", nothing), known, block, |this, _, known, block| {
+            let mut found = read(this, known, block)?;
+            found.push(every);
+            Ok(found)
         })?;
-        let covered = found.last().copied().filter(|_| self.ty.is_float());
-        Ok(Element { element: found.first().copied().unwrap_or(nothing), covered })
+        let covered = found.pop().filter(|_| self.ty.is_float());
+        Ok((found, covered))
     }
 }

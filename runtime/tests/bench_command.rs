@@ -15,7 +15,11 @@ const SORT: &str = "HloModule sort\nless {\n  \
                     ROOT s = f32[64] sort(x), dimensions={0}, to_apply=less\n}\n";
 
 fn measured(arguments: &[&str]) -> Value {
-    let output = weft(&[&["bench", "--rounds", "2", "--format", "json"], arguments].concat());
+    measured_in("2", arguments)
+}
+
+fn measured_in(rounds: &str, arguments: &[&str]) -> Value {
+    let output = weft(&[&["bench", "--rounds", rounds, "--format", "json"], arguments].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     serde_json::from_str(&stdout(&output)).expect("one JSON value")
 }
@@ -88,12 +92,13 @@ const UNKNOWN_ROUNDS: &str = "HloModule endless\nless { s = (f32[64]) parameter(
 fn devices_tell_time_themselves() {
     let folder = Folder::new();
     let small = folder.file("small.hlo", SMALL);
-    let whole = measured(&[&small, "row_sum", "--no-check", "--clock", "device"]);
+    // Each time is that of another run, beside other tests: of many rounds some is that of a device left alone.
+    let whole = measured_in("20", &[&small, "row_sum", "--no-check", "--clock", "device"]);
     for row in whole["devices"][0]["cases"].as_array().expect("there are rows") {
         let weft = &row["weft"];
-        // What it takes to hand a run over is not in it. The other times are those of other runs, which other tests may leave twice the cores.
+        // What it takes to hand a run over is not in it.
         let seconds = positive(&weft["device_seconds"]["least"]);
-        assert!(seconds < 2.0 * positive(&weft["wall_seconds"]["greatest"]), "{weft}");
+        assert!(seconds < positive(&weft["wall_seconds"]["greatest"]), "{weft}");
         let bytes = ["bytes_read", "bytes_written"].map(|name| row[name].as_f64().unwrap_or_default());
         let rate = positive(&weft["bytes_per_second"]) * positive(&weft["device_seconds"]["median"]);
         assert!((rate / (bytes[0] + bytes[1]) - 1.0).abs() < 1e-9, "{weft}");

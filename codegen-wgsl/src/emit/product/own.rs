@@ -146,7 +146,7 @@ impl Emission<'_> {
         for number in 0..count {
             rhs.push(self.across(results, &first.checked_add_constant(number)?, known, block)?);
         }
-        // Devices in software go through what is not to be done, too, and what is so and so afterwards costs them more than to set what is not covered to zero.
+        // On devices in software a branch takes longer than to set to zero what is not covered.
         let branches = self.product.crosses == 0 && self.target.effective_schedule() == Schedule::Gpu;
         let mut sums = sums.into_iter();
         let mut added = Vec::new();

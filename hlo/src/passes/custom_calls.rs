@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostics;
 use crate::ir::{Instruction, Module, Op, TransposeKind};
 
 /// Replaces custom calls whose target is known by the operation that computes the same: `TopK` by `topk`, LAPACK's `trsm` by
-/// `triangular-solve`, annotations such as `Sharding` by their operand.
+/// `triangular-solve`, annotations such as `Sharding` and `annotate_device_placement` by their operand.
 pub struct ExpandCustomCalls;
 
 impl Pass for ExpandCustomCalls {
@@ -21,15 +21,22 @@ impl Pass for ExpandCustomCalls {
 
     fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
         Ok(rewrite_module(module, &mut |rebuild, candidate| {
-            let Op::CustomCall { custom_call_target, custom_call_has_side_effect: false, .. } = &candidate.op else {
+            let Op::CustomCall { custom_call_target, custom_call_has_side_effect, .. } = &candidate.op else {
                 return None;
             };
             match custom_call_target.as_str() {
+                // Where a value is to be is no effect of a program that one device runs, whatever its text says.
+                "Sharding"
+                | "SPMDFullToShardShape"
+                | "SPMDShardToFullShape"
+                | "annotate_device_placement"
+                | "MoveToHost"
+                | "MoveToDevice" => annotation(rebuild, candidate),
+                _ if *custom_call_has_side_effect => None,
                 "TopK" => top_k(rebuild, candidate),
                 "lapack_strsm_ffi" | "lapack_dtrsm_ffi" | "lapack_ctrsm_ffi" | "lapack_ztrsm_ffi" => {
                     solve(rebuild, candidate)
                 }
-                "Sharding" | "SPMDFullToShardShape" | "SPMDShardToFullShape" => annotation(rebuild, candidate),
                 _ => None,
             }
         }))

@@ -68,3 +68,4 @@ mod values;
 mod verify;
 mod verify_mutated;
 mod verify_unsound;
+mod wide_products;

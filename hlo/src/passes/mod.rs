@@ -4,7 +4,7 @@
 //! bit for bit, NaNs and zeros of both signs included, except where its documentation says that rounding may differ.
 //!
 //! [`PASSES`] are those that a [`Pipeline`] runs by default, each of which says what it changed and by which rule; those
-//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`expand_fourier`], [`expand_linear_algebra`], [`expand_random_numbers`], [`flatten`], [`flatten_around`], [`order_kernels`], [`order_scatters`], [`select_branches`], [`specialize`] and [`thin_dots`] are
+//! [`ON_REQUEST`] are for targets that need them, and may change rounding. [`expand_fourier`], [`expand_linear_algebra`], [`expand_random_numbers`], [`flatten`], [`flatten_around`], [`order_kernels`], [`order_scatters`], [`select_branches`], [`specialize`], [`thin_dots`] and [`widen_products`] are
 //! transformations with a purpose of their own.
 
 mod algebraic;
@@ -48,6 +48,7 @@ mod stochastic_convert;
 mod thin_dots;
 mod trip_count;
 mod tuples;
+mod wide_products;
 mod wide_sums;
 
 pub use algebraic::AlgebraicSimplification;
@@ -84,6 +85,7 @@ pub use stochastic_convert::StochasticConvert;
 pub use thin_dots::{DotForm, thin_dots};
 pub use trip_count::trip_count;
 pub use tuples::Tuples;
+pub use wide_products::widen_products;
 pub use wide_sums::WideSums;
 
 /// The passes of the default [`Pipeline`], in its order. Each keeps every value bit for bit.

@@ -37,6 +37,7 @@ mod taken_apart;
 mod thin_dots;
 mod two_passes;
 mod unique_scatters;
+mod wide_products;
 
 use crate::arenas::{Arenas, Slot};
 use crate::cost::Budget;
@@ -327,7 +328,10 @@ pub fn fuse_with(module: &Module, target: &Target, fusing: Fusing) -> Result<Fus
     let flat = thin_dots::rewrite(flat, target, &mut decisions);
     let flat = match fusing.grouping {
         Grouping::Alone => flat,
-        _ => ordered_kernels::rewrite(flat, &ids, target, &mut decisions),
+        _ => {
+            let flat = wide_products::rewrite(flat, &ids, target, &mut decisions);
+            ordered_kernels::rewrite(flat, &ids, target, &mut decisions)
+        }
     };
     let flat = ids.iter().fold(flat, |flat, id| two_passes::split_long_reductions(flat, *id, target, &mut decisions));
     let (mut flat, asked) = branches::select_cheap(flat, target, fusing, &mut decisions)?;

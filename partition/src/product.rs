@@ -23,7 +23,7 @@ use weft_hlo::ir::{Computation, ElementType, InstrId, Op};
 /// convolution is said by its plan ([`Factors`](crate::Factors)): `k` runs over the window, then over the features of the input, and where the window covers no element there is no product.
 ///
 /// Products are added in the order of `k`, those of a [stretch](Product::stretch) from zero, and the sums of the stretches in their order; an invocation whose subgroup reads together, or that
-/// reads for itself by a [window](crate::Factors::window) that all columns share, adds those of a [step](Product::step) first, and then their sum to that of the stretch; where [columns read each its
+/// reads for itself by a [window](crate::Factors::window) that all columns share, adds those of a [step](Product::step) first, of several [places](Product::crosses) one place after the other, and then their sum to that of the stretch; where [columns read each its
 /// own](Product::apart) those of a step come in another order if windows do not cover all of them. So rounding errors of a sum are those of about `2 sqrt(depth)` additions in a row, of no more than 136 in the latter
 /// case, or of 4,096 where an invocation of a GPU has 8 × 8 results, and not of `depth` (blocked summation: Higham, "Accuracy and Stability of Numerical Algorithms", chapter 4).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -148,7 +148,7 @@ impl Product {
     /// - Columns are computed as vectors of four where they are a multiple of four.
     /// - Devices in software whose subgroups are all of one size, 4 or 8: a workgroup is a subgroup, which lies along columns and has tiles of up to 4 × its size rows and columns, and 256 results, the columns of
     ///   which divide those that there are; 8 products of each result at a time. If half of a subgroup had no columns, there is none. Where registers are few, half as many rows again, but of small products and of windows that lie half outside.
-    ///   Of such windows products of one place at a time: a divisor of those that a place has, from 12 down to 3, or 8 [of several places](Product::crosses), of half as many rows.
+    ///   Of such windows products of one place at a time: 8 where these divide those that a place has, else their greatest divisor from 12 down to 3, or, if there is none, 8 [of several places](Product::crosses), of half as many rows.
     /// - Devices in software where the left operand is the [matrix of a Fourier transform](Product::transforms): all rows and a vector of columns.
     /// - Other devices in software: tiles of up to 16 × 16 results (16 × 8 without vectors) that divide rows and columns as evenly as can be, and smaller ones as long as there are
     ///   fewer than 8 invocations a core; 8 invocations a workgroup, as many of them along the columns as there are tiles; 4 products of each result at a time where they are a multiple of 4.

@@ -52,8 +52,8 @@ pub(crate) fn emit_loop(
         let functions = emit_functions(fused, computation, plan, (&parameters, Some(&loaded)), &mut names)?;
         let outputs = outputs(computation, plan, &results);
         let launched = windowed_entry(&loaded, &outputs, &functions);
-        let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
-        return Ok(Kernel { name: fusion.name.clone(), memories, functions, entry, windows, lanes: 1, rolled: false });
+        let launched = launched.map_err(|error| broken(too_large(error)))?;
+        return Ok(launched.kernel(&fusion.name, memories, functions, 1));
     }
     let functions = emit_functions(fused, computation, plan, (&parameters, None), &mut names)?;
     let tiling = match plan.emitter() {
@@ -68,16 +68,8 @@ pub(crate) fn emit_loop(
             let (tiles, mirror) = (tiles(), if transposed.pairs { tiles() } else { Vec::new() });
             let outputs = outputs(computation, plan, &results);
             let launched = transposed_entry(&transposed, &outputs, [&tiles, &mirror], &functions);
-            let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
-            return Ok(Kernel {
-                name: fusion.name.clone(),
-                memories,
-                functions,
-                entry,
-                windows,
-                lanes: 1,
-                rolled: false,
-            });
+            let launched = launched.map_err(|error| broken(too_large(error)))?;
+            return Ok(launched.kernel(&fusion.name, memories, functions, 1));
         }
         Emitter::Reduced(reduced) => {
             let reduced = if lanes == Lanes::One { reduced.without_vectors() } else { reduced };
@@ -87,9 +79,7 @@ pub(crate) fn emit_loop(
             let mut memories = memories;
             let tiles = ScanTiles::add(&reduced, plan, &functions, &mut memories, &mut names);
             let launched = reduced_entry(&reduced, computation, plan, &outputs, &functions, (&regions, &tiles), target);
-            let Launched { entry, windows } = launched.map_err(broken)?;
-            let (name, lanes) = (fusion.name.clone(), reduced.lanes);
-            return Ok(Kernel { name, memories, functions, entry, windows, lanes, rolled: false });
+            return Ok(launched.map_err(broken)?.kernel(&fusion.name, memories, functions, reduced.lanes));
         }
         Emitter::Product(product) => {
             let product = if lanes == Lanes::One { product.without_vectors() } else { product };
@@ -100,9 +90,12 @@ pub(crate) fn emit_loop(
             let (functions, folding) = folding(fused, computation, (plan, &product), functions, &mut names);
             let with_folding = (&functions, &folding);
             let launched = product_entry(&product, computation, plan, &outputs, with_folding, tiles.as_ref(), target);
-            let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
-            let (name, lanes) = (fusion.name.clone(), product.lanes);
-            return Ok(Kernel { name, memories, functions, entry, windows, lanes, rolled: false });
+            return Ok(launched.map_err(|error| broken(too_large(error)))?.kernel(
+                &fusion.name,
+                memories,
+                functions,
+                product.lanes,
+            ));
         }
         Emitter::Attention(attention) => {
             let attention = if lanes == Lanes::One { attention.without_vectors() } else { attention };
@@ -113,9 +106,12 @@ pub(crate) fn emit_loop(
             let shared = add_shared(&attention, computation, plan, room, &mut names);
             let launched =
                 attention_entry(&attention, computation, plan, &outputs, &functions, shared.as_ref(), target);
-            let Launched { entry, windows } = launched.map_err(|error| broken(too_large(error)))?;
-            let (name, lanes) = (fusion.name.clone(), attention.lanes);
-            return Ok(Kernel { name, memories, functions, entry, windows, lanes, rolled: false });
+            return Ok(launched.map_err(|error| broken(too_large(error)))?.kernel(
+                &fusion.name,
+                memories,
+                functions,
+                attention.lanes,
+            ));
         }
         _ => return Err(broken("the plan is not that of a kernel".to_owned()).into()),
     };
@@ -132,9 +128,7 @@ pub(crate) fn emit_loop(
         } else {
             update_entry(computation, plan, (&parameters, first_result), &functions, division, target)
         };
-        let Launched { entry, windows } = launched?;
-        let (name, functions) = (fusion.name.clone(), functions.clone());
-        Ok(Kernel { name, memories, functions, entry, windows, lanes: 1, rolled: false })
+        Ok(launched?.kernel(&fusion.name, memories, functions.clone(), 1))
     };
     let kernel = make(Division::whole(tiling)).and_then(|kernel| with_windows(kernel, tiling, target, make));
     kernel.map_err(|message| broken(message).into())
@@ -144,6 +138,20 @@ pub(crate) fn emit_loop(
 pub(super) struct Launched {
     pub(super) entry: Function,
     pub(super) windows: i64,
+}
+
+impl Launched {
+    /// The kernel of this name, of which so many invocations are to become one.
+    fn kernel(
+        self,
+        name: &str,
+        memories: Arena<MemoryId, Memory>,
+        functions: Arena<FunctionId, Function>,
+        lanes: u32,
+    ) -> Kernel {
+        let Launched { entry, windows } = self;
+        Kernel { name: name.to_owned(), memories, functions, entry, windows, lanes, rolled: false }
+    }
 }
 
 /// The buffers of a kernel.

@@ -10,7 +10,7 @@ use weft_partition::Target;
 /// Operations in a row that are computed lane by lane.
 const FEWEST: usize = 4;
 
-/// The kernel in which at least four operations of vectors that stand in a row, each read by the next one alone, are done for one lane after the other,
+/// The kernel in which at least four operations of vectors that stand in a row, each but the last read by one of the others alone, are done for one lane after the other,
 /// where the target has [few registers](weft_partition::Hardware::few_registers); any other as it is. The results are the same to the bit.
 ///
 /// SwiftShader has a register for each lane of a vector, goes through vectors operation by operation, and finds two registers free within a tile of a product: the sums of four

@@ -7,8 +7,8 @@ use weft_partition::Target;
 const MOST_ROUNDS: u64 = 1 << 18;
 
 /// The kernel with the extents of its loops [hidden from the driver](Kernel::rolled), where lanes of the device
-/// [access memory one after the other](weft_partition::Hardware::serial_access) and all invocations together make at most 262,144 rounds; any other
-/// as it is. What is computed is the same.
+/// [access memory one after the other](weft_partition::Hardware::serial_access) and all invocations together make at most 262,144 rounds, one of each loop that goes on
+/// as long as values tell; any other as it is. What is computed is the same.
 ///
 /// Drivers write loops of few rounds out. Where an access is a loop over the lanes in the driver's code, each one that is written out takes a millisecond to compile, which llvmpipe
 /// does at the first launch: a training step of a small transformer, 74 kernels, takes 25 s with its loops written out, and 14 s without. How long it runs does not tell
@@ -23,8 +23,11 @@ pub fn roll(kernel: &Kernel, target: &Target) -> Kernel {
     let is_wished = target.hardware.serial_access
         && kernel.bodies().any(|function| loops_alone(&function.body))
         && rounds() <= MOST_ROUNDS;
-    let rolled = Kernel { rolled: is_wished, ..kernel.clone() };
-    if is_wished && rolled.verify_rules().is_err() { kernel.clone() } else { rolled }
+    if !is_wished {
+        return kernel.clone();
+    }
+    let rolled = Kernel { rolled: true, ..kernel.clone() };
+    if rolled.verify_rules().is_err() { kernel.clone() } else { rolled }
 }
 
 /// Whether a block has a loop in which invocations do nothing together.

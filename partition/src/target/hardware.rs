@@ -36,11 +36,11 @@ pub struct Hardware {
     /// Whether the device's compiler gives an invocation so few registers that four lanes of a function of the library do not fit: each of them
     /// is computed by itself there. So does SwiftShader's, which allocates the 16 registers of x86 in one pass, every lane of a vector one of them, and writes to
     /// memory what does not fit: a logarithm of 4096² elements and of their transposition takes 1.45 times as long with vectors. Others order operations anew, and do
-    /// not care.
+    /// not care. So sums of products are made one lane after the other too, and tiles of products that a subgroup reads together have more rows, since their operands are in memory anyway.
     pub few_registers: bool,
     /// Whether the lanes of a vector of invocations access memory one after the other, number by number, so that one of 64 bits takes as long as one of 32:
     /// vectors of words are read and written as such numbers then, where the device has them. So does llvmpipe, which loops over its lanes for each component: 2^24 `f32`
-    /// are read in 0.6 of the time. Others read vectors of words at once.
+    /// are read in 0.6 of the time. Others read vectors of words at once. Loops of few rounds stay loops there, for each access that is written out is such a loop to compile.
     pub serial_access: bool,
 }
 

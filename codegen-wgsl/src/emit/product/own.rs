@@ -127,7 +127,7 @@ impl Emission<'_> {
         Ok(elements)
     }
 
-    /// Adds to each sum that of so many products from a number on, which are of one place of a window, if there is one. An invocation goes from result to result, and not from product to product: so a
+    /// Adds to each sum that of so many products from a number on, which are of one place of a window, or of [several](Product::crosses), if there is one. An invocation goes from result to result, and not from product to product: so a
     /// sum is in a register once a step.
     fn step(
         &mut self,
@@ -147,7 +147,7 @@ impl Emission<'_> {
             rhs.push(self.across(results, &first.checked_add_constant(number)?, known, block)?);
         }
         // On devices in software a branch takes longer than to set to zero what is not covered.
-        let branches = self.product.crosses == 0 && self.target.effective_schedule() == Schedule::Gpu;
+        let branches = self.target.effective_schedule() == Schedule::Gpu;
         let mut sums = sums.into_iter();
         let mut added = Vec::new();
         for row in 0..rows {
@@ -279,14 +279,16 @@ impl Emission<'_> {
             return Ok((read(self, known, block)?, None));
         }
         let [every, none] = [u32::MAX, 0].map(|bits| Operand::Constant(Scalar::U32(bits)));
+        // Integers have no infinities: products with zeros are zeros.
+        let is_told = self.ty.is_float();
         let mut nothing = vec![Operand::Constant(zero(self.ty)); all.len()];
-        nothing.push(none);
+        nothing.extend(is_told.then_some(none));
         let mut found = self.where_holds(open, ("lhs", nothing), known, block, |this, _, known, block| {
             let mut found = read(this, known, block)?;
-            found.push(every);
+            found.extend(is_told.then_some(every));
             Ok(found)
         })?;
-        let covered = found.pop().filter(|_| self.ty.is_float());
+        let covered = if is_told { found.pop() } else { None };
         Ok((found, covered))
     }
 }

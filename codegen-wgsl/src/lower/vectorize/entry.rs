@@ -24,8 +24,7 @@ pub(super) fn with_entry(pass: Pass<'_>, mut entry: Function) -> Kernel {
     for function in functions.values_mut().chain([&mut entry]) {
         renumber(&mut function.body, &image);
     }
-    let (name, memories, windows) = (kernel.name.clone(), kernel.memories.clone(), kernel.windows);
-    Kernel { name, memories, functions, entry, windows, lanes: 1, rolled: false }
+    Kernel { functions, entry, lanes: 1, ..kernel.clone() }
 }
 
 /// The kernel with several elements side by side, held as told.

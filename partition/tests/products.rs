@@ -223,11 +223,93 @@ fn windows_of_few_features_are_read_together() {
         (10, "pad=2_3x2_3", "tile=28x8 step=10 lanes=4 members=8 space"),
         (2, "pad=2_3x2_3", "tile=16x8 step=8 lanes=4 members=8 crosses=2 space"),
         (13, "pad=2_3x2_3", "tile=16x8 step=8 lanes=4 members=8 crosses=1 space"),
+        (24, "pad=2_3x2_3", "tile=28x8 step=8 stretch=104 lanes=4 members=8 space"),
+        (26, "pad=2_3x2_3", "tile=16x8 step=8 stretch=104 lanes=4 members=8 crosses=2 space"),
     ] {
         let body = format!(
             "x = f32[2,224,224,{features}] parameter(0)\nw = f32[7,7,{features},64] parameter(1)\n\
              ROOT y = f32[2,112,112,64] convolution(x, w), window={{size=7x7 stride=2x2 {pad}}}, dim_labels=b01f_01io->b01f"
         );
+        let fused = fuse(&read(&body), &target).unwrap();
+        let plans: Vec<_> = fused.module.computations.ids().filter_map(|id| fused.plan(id)).collect();
+        let [Emitter::Product(product)] = plans.iter().map(|plan| plan.emitter()).collect::<Vec<_>>()[..] else {
+            panic!("{body}")
+        };
+        assert!(product.to_string().contains(expected), "{product}\n{body}");
+    }
+}
+
+/// Results that share words, and of which tiles write none as a whole, are words of their own first: columns that are no multiple of four, and features that are not the last dimension. Few products stay a loop.
+#[test]
+fn results_that_share_words_are_converted_behind_tiles() {
+    let dot = |rows: i64, columns: i64| {
+        format!(
+            "x = bf16[{rows},256] parameter(0)\nw = bf16[256,{columns}] parameter(1)\n\
+             ROOT y = bf16[{rows},{columns}] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+        )
+    };
+    let convolution = |ty: &str, places: i64, labels: &str| {
+        let [x, w, y] = match labels {
+            "bf01_oi01->bf01" => {
+                [format!("2,64,{places},{places}"), "64,64,3,3".into(), format!("2,64,{places},{places}")]
+            }
+            _ => [format!("2,{places},{places},64"), "3,3,64,64".into(), format!("2,{places},{places},64")],
+        };
+        format!(
+            "x = {ty}[{x}] parameter(0)\nw = {ty}[{w}] parameter(1)\n\
+             ROOT y = {ty}[{y}] convolution(x, w), window={{size=3x3 pad=1_1x1_1}}, dim_labels={labels}"
+        )
+    };
+    for (body, is_wide) in [
+        (dot(512, 1001), true),
+        (dot(512, 1000), false),
+        (dot(2, 3), false),
+        (convolution("f16", 56, "bf01_oi01->bf01"), true),
+        (convolution("s8", 56, "bf01_oi01->bf01"), true),
+        (convolution("f16", 56, "b01f_01io->b01f"), false),
+        (convolution("f32", 56, "bf01_oi01->bf01"), false),
+    ] {
+        for target in targets() {
+            let fused = fuse(&read(&body), &target).unwrap();
+            let plans = fused.module.computations.ids().filter_map(|id| fused.plan(id));
+            let tiled = plans.filter(|plan| matches!(plan.emitter(), Emitter::Product(_))).count();
+            assert_eq!(tiled, usize::from(body != dot(2, 3)), "{}", fused.module);
+            let converts = kernels(&fused, is_convert).iter().map(|(_, converts)| converts).sum::<usize>();
+            assert_eq!(converts, usize::from(is_wide), "{}", fused.module);
+        }
+    }
+}
+
+/// Where registers are few tiles of large products that are covered everywhere have half as many rows again. Windows of one place have no steps of several.
+#[test]
+fn tiles_are_taller_where_registers_are_few() {
+    let sizes = Subgroups { min: 4, max: 4 };
+    let dot = |rows: i64| {
+        format!(
+            "x = f32[{rows},1024] parameter(0)\nw = f32[1024,1024] parameter(1)\n\
+             ROOT y = f32[{rows},1024] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+        )
+    };
+    let convolution = |features: i64, size: i64, pad: &str| {
+        let places = if size == 1 { 58 } else { 56 };
+        format!(
+            "x = f32[2,56,56,{features}] parameter(0)\nw = f32[{size},{size},{features},64] parameter(1)\n\
+             ROOT y = f32[2,{places},{places},64] convolution(x, w), window={{size={size}x{size} pad={pad}}}, dim_labels=b01f_01io->b01f"
+        )
+    };
+    for (few_registers, body, expected) in [
+        (true, dot(1024), "tile=24x16 step=8 lanes=4 members=4 space"),
+        (false, dot(1024), "tile=16x16 step=8 lanes=4 members=4 space"),
+        (true, dot(96), "tile=24x16 step=8 lanes=4 members=4 space"),
+        // What is done before the kernel is compiled.
+        (true, dot(3), "tile=3x16 step=8 lanes=4 members=4 space"),
+        (true, convolution(16, 3, "1_1x1_1"), "tile=14x16 step=8 lanes=4 members=4 space"),
+        (true, convolution(13, 1, "1_1x1_1"), "step=8 lanes=4 members=4 space"),
+    ] {
+        let target = Target::preset("software").unwrap().with(|target| {
+            target.features.subgroup = Some(sizes);
+            target.hardware.few_registers = few_registers;
+        });
         let fused = fuse(&read(&body), &target).unwrap();
         let plans: Vec<_> = fused.module.computations.ids().filter_map(|id| fused.plan(id)).collect();
         let [Emitter::Product(product)] = plans.iter().map(|plan| plan.emitter()).collect::<Vec<_>>()[..] else {

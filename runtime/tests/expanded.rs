@@ -99,6 +99,7 @@ fn transforms_of_several_dimensions_agree() {
     check(&device, &own, ("RFFT", "f32"), &[3, 4, 9], 3, &mut rng);
     check(&device, &own, ("IFFT", "f32"), &[0, 4], 1, &mut rng);
     check(&device, &of_gpus, ("IRFFT", "f32"), &[2, 5, 12], 2, &mut rng);
+    check(&device, &own, ("IRFFT", "f32"), &[5, 7, 12], 3, &mut rng);
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn transforms_of_64_bits_agree_where_the_device_has_them() {
     let program = module("HloModule m\n\nENTRY e {\n  x = f64[8] parameter(0)\n  ROOT r = f64[8] add(x, x)\n}\n");
     let has_them = compile(&program, device.target()).is_ok();
     for target in targets(&device).iter().filter(|_| has_them) {
-        for (kind, length) in [("FFT", 12), ("IRFFT", 12)] {
+        for (kind, length) in [("FFT", 12), ("IRFFT", 12), ("FFT", 67)] {
             check(&device, target, (kind, "f64"), &[2, length], 1, &mut rng);
         }
     }
@@ -126,7 +127,6 @@ fn long_transforms_agree() {
 /// Ragged and scaled dots have no kernels of their own, and run without the host.
 #[test]
 fn dots_of_groups_and_with_scales_agree() {
-    let device = device();
     let text = "HloModule m\n\nENTRY e {\n  x = f32[75,6] parameter(0)\n  y = f32[3,6,5] parameter(1)\n  \
                 s = s32[3] parameter(2)\n  \
                 rows = f32[75,5] ragged-dot(x, y, s), lhs_contracting_dims={1}, rhs_contracting_dims={1}, \
@@ -138,13 +138,49 @@ fn dots_of_groups_and_with_scales_agree() {
                 v = f32[1,6,5] slice(y), slice={[1:2], [0:6], [0:5]}\n  w = f32[6,5] reshape(v)\n  \
                 scaled = f32[75,5] scaled-dot(x, w, ls, rs), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  \
                 ROOT r = (f32[75,5], f32[3,6,4], f32[75,5]) tuple(rows, sums, scaled)\n}\n";
-    let module = module(text);
-    let mut rng = Rng::new(45);
-    let mut integers = |extents: &[i64]| {
-        let count: i64 = extents.iter().product();
-        Literal::array(extents, (0..count).map(|_| rng.below(9) as f32 - 4.0).collect::<Vec<f32>>())
+    let groups = Literal::array([3], vec![40, 0, 30]);
+    agrees(text, 45, &[&[75, 6], &[3, 6, 5]], &[groups]);
+}
+
+/// Groups of each matrix of a batch, and of the batch itself.
+#[test]
+fn ragged_dots_of_batches_agree() {
+    let text = "HloModule m\n\nENTRY e {\n  x = f32[2,9,6] parameter(0)\n  y = f32[2,3,6,5] parameter(1)\n  z = f32[2,6,5] parameter(2)\n  \
+                s = s32[2,3] parameter(3)\n  t = s32[2] parameter(4)\n  \
+                rows = f32[2,9,5] ragged-dot(x, y, s), lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, \
+                rhs_contracting_dims={2}, lhs_ragged_dims={1}, rhs_group_dims={1}\n  \
+                batch = f32[2,9,5] ragged-dot(x, z, t), lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, \
+                rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={}\n  \
+                ROOT r = (f32[2,9,5], f32[2,9,5]) tuple(rows, batch)\n}\n";
+    let [groups, matrices] = [Literal::array([2, 3], vec![4, 0, 3, 2, 7, 9]), Literal::array([2], vec![1, 0])];
+    agrees(text, 46, &[&[2, 9, 6], &[2, 3, 6, 5], &[2, 6, 5]], &[groups, matrices]);
+}
+
+/// Numbers of 8 and of 4 bits, with a power of two for each block of 32 of them.
+#[test]
+fn dots_with_scales_of_blocks_agree() {
+    let text = "HloModule m\n\nENTRY e {\n  a = f32[32,64] parameter(0)\n  b = f32[64,48] parameter(1)\n  \
+                c = f32[32,2] parameter(2)\n  d = f32[2,48] parameter(3)\n  x = f8e4m3fn[32,64] convert(a)\n  y = f4e2m1fn[64,48] convert(b)\n  \
+                s = f8e8m0fnu[32,2] convert(c)\n  t = f8e8m0fnu[2,48] convert(d)\n  \
+                ROOT r = f32[32,48] scaled-dot(x, y, s, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n";
+    let powers = |extents: [i64; 2]| {
+        let powers = (0..extents[0] * extents[1]).map(|at| [0.5, 1.0, 4.0][at as usize % 3]);
+        Literal::array(extents, powers.collect::<Vec<f32>>())
     };
-    let inputs = [integers(&[75, 6]), integers(&[3, 6, 5]), Literal::array([3], vec![40, 0, 30])];
+    agrees(text, 47, &[&[32, 64], &[64, 48]], &[powers([32, 2]), powers([2, 48])]);
+}
+
+/// Runs a program on small integers, which sums hold exactly in any order, and on what is given besides.
+fn agrees(text: &str, seed: u64, extents: &[&[i64]], others: &[Literal]) {
+    let device = device();
+    let module = module(text);
+    let mut rng = Rng::new(seed);
+    let mut integers = |extents: &&[i64]| {
+        let count: i64 = extents.iter().product();
+        Literal::array(*extents, (0..count).map(|_| rng.below(9) as f32 - 4.0).collect::<Vec<f32>>())
+    };
+    let mut inputs: Vec<Literal> = extents.iter().map(&mut integers).collect();
+    inputs.extend_from_slice(others);
     let expected = evaluate(&module, &inputs).unwrap_or_else(|found| panic!("{found}"));
     for target in targets(&device) {
         let program = compile(&module, &target).unwrap_or_else(|error| panic!("{error}"));

@@ -55,7 +55,7 @@ fn extent(rng: &mut Rng) -> usize {
 }
 
 /// Types of the operands, and of the result.
-const TYPES: [[&str; 3]; 10] = [
+const TYPES: [[&str; 3]; 15] = [
     ["f32", "f32", "f32"],
     ["f32", "f32", "f32"],
     ["s32", "s32", "s32"],
@@ -66,6 +66,11 @@ const TYPES: [[&str; 3]; 10] = [
     ["s8", "s8", "s32"],
     ["s8", "u8", "s16"],
     ["bf16", "f32", "bf16"],
+    ["bf16", "bf16", "bf16"],
+    ["s8", "s8", "s8"],
+    ["f8e4m3fn", "f8e5m2", "f32"],
+    ["s4", "s4", "s32"],
+    ["u4", "u8", "u32"],
 ];
 
 /// A dot of random dimensions in random order, alone or with something before and behind it.
@@ -148,25 +153,29 @@ fn random(seed: u64) -> String {
     )
 }
 
-/// The device's target with this schedule, for which a few results are as many as a large device needs.
+/// The device's target with this schedule, for which a few results are as many as a large device needs, and launches cost nothing, so that what pays for large products does for small ones.
 fn of_few_cores(device: &Device, schedule: Schedule) -> Target {
     device.target().clone().with(|target| {
         target.schedule = Some(schedule);
         target.hardware.cores = target.hardware.cores.min(2);
         target.hardware.lanes_per_core = target.hardware.lanes_per_core.min(8);
+        target.hardware.launch_nanoseconds = 0;
     })
 }
 
-/// Runs programs of seeds with both schedules; of so many in so many, at least, a kernel has tiles.
+/// Runs programs of seeds with both schedules, every other one as if the device had no subgroups; of so many in so many, at least, a kernel has tiles.
 fn agree(program: impl Fn(u64) -> String, count: u64, least: u64, of: u64) {
     let device = support::device();
     for schedule in Schedule::ALL {
         let target = of_few_cores(&device, schedule);
         let (mut tiled, mut report) = (0, String::new());
         let (first, count) = (first_seed(), cases(count));
+        let without_subgroups = target.clone().with(|target| {
+            (target.features.subgroup, target.features.subgroup_barrier) = (None, false);
+        });
         for seed in first..first + count {
             let text = program(seed);
-            match check(&device, &target, &text) {
+            match check(&device, if seed % 2 == 0 { &target } else { &without_subgroups }, &text) {
                 Ok(is_tiled) => tiled += u64::from(is_tiled),
                 Err(why) => writeln!(report, "seed {seed}: {why}\n{text}").unwrap(),
             }
@@ -181,15 +190,34 @@ fn dots_agree_with_the_evaluator() {
     agree(random, 12, 2, 5);
 }
 
+/// Weights of 8 and of 4 bits, with a scale for each column and a zero point, and tiles of their products.
+#[test]
+fn products_of_weights_of_few_bits_agree_with_the_evaluator() {
+    let device = support::device();
+    for (weights, depth) in [("s8", 64), ("u8", 33), ("s4", 65), ("u4", 64)] {
+        let text = format!(
+            "HloModule m\nENTRY e {{\n  x = f32[48,{depth}] parameter(0)\n  w = {weights}[{depth},64] parameter(1)\n  s = f32[64] parameter(2)\n  \
+             z = f32[64] parameter(3)\n  f = f32[{depth},64] convert(w)\n  zs = f32[{depth},64] broadcast(z), dimensions={{1}}\n  \
+             c = f32[{depth},64] subtract(f, zs)\n  ss = f32[{depth},64] broadcast(s), dimensions={{1}}\n  v = f32[{depth},64] multiply(c, ss)\n  \
+             ROOT d = f32[48,64] dot(x, v), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}\n"
+        );
+        for schedule in Schedule::ALL {
+            let target = of_few_cores(&device, schedule);
+            let is_tiled = check(&device, &target, &text).unwrap_or_else(|why| panic!("{schedule}: {why}"));
+            assert!(is_tiled, "{schedule}: {text}");
+        }
+    }
+}
+
 /// A convolution of random dimensions in random order, if asked for of groups of few features.
 fn random_convolution(seed: u64, of_few: bool) -> String {
     let mut rng = Rng::new(seed);
     let [left, right, result] = TYPES[rng.below(TYPES.len())];
-    let space = [1, 2, 2, 2, 3][rng.below(5)];
+    let space = if of_few { [1, 2, 2, 2, 3, 4][rng.below(6)] } else { [0, 1, 2, 2, 2, 3, 4][rng.below(7)] };
     let groups = [1, 1, 1, 2, 3][rng.below(5)];
     let of_batch = rng.below(3) == 0;
     let is_spread = rng.below(6) == 0;
-    let features = [1, 2, 3, 4, 8, 16][rng.below(6)];
+    let features = [1, 2, 3, 4, 5, 8, 16, 22, 25][rng.below(9)];
     let outputs = [1, 4, 5, 8, 16, 17, 20, 24][rng.below(8)];
     let (groups, features, outputs) = match of_few {
         false => (groups, features, outputs),
@@ -215,7 +243,7 @@ fn random_convolution(seed: u64, of_few: bool) -> String {
     for _ in 0..space {
         let (size, stride) = (1 + rng.below(4), 1 + rng.below(3));
         let (dilation, base) = (1 + rng.below(3) / 2, 1 + usize::from(is_spread && rng.below(2) == 0));
-        let extent = [1, 2, 7, 5, 9, 12, 8, 13][rng.below(if space == 3 { 4 } else { 8 })];
+        let extent = [1, 2, 7, 5, 9, 12, 8, 13][rng.below([8, 8, 8, 4, 2][space])];
         let reach = (size - 1) * dilation + 1;
         let spread = (extent - 1) * base + 1;
         let low = rng.below(reach + 2) as i64 - 2;
@@ -256,10 +284,10 @@ fn random_convolution(seed: u64, of_few: bool) -> String {
     let b = shape(right, &orders[1], features, outputs * groups, &kernel);
     let c = shape(result, &orders[2], batch, outputs * groups, &results);
     let groups = format!("{}_group_count={groups}", if of_batch { "batch" } else { "feature" });
+    let window = if space == 0 { String::new() } else { format!("window={{{}}}, ", window.join(" ")) };
     format!(
         "HloModule m\nENTRY e {{\n  a = {a} parameter(0)\n  b = {b} parameter(1)\n  \
-         ROOT c = {c} convolution(a, b), window={{{}}}, dim_labels={labels}, {groups}\n}}\n",
-        window.join(" ")
+         ROOT c = {c} convolution(a, b), {window}dim_labels={labels}, {groups}\n}}\n"
     )
 }
 
@@ -304,6 +332,7 @@ fn nothing_is_multiplied_where_a_window_covers_nothing() {
         ("f32[2,9,12,3]", "f32[5,4,3,64]", "f32[2,5,6,64]", "b01f_01io->b01f", "size=5x4 stride=2x2 pad=2_2x1_1"),
         ("f32[1,10,48,3]", "f32[5,4,3,64]", "f32[1,5,24,64]", "b01f_01io->b01f", "size=5x4 stride=2x2 pad=2_2x1_1"),
         ("f32[2,9,12,2]", "f32[5,4,2,64]", "f32[2,5,6,64]", "b01f_01io->b01f", "size=5x4 stride=2x2 pad=2_2x1_1"),
+        ("f32[2,9,12,2]", "f32[3,3,2,64]", "f32[2,9,12,64]", "b01f_01io->b01f", "size=3x3 pad=1_1x1_1"),
         ("f32[2,9,12,10]", "f32[5,4,10,64]", "f32[2,5,6,64]", "b01f_01io->b01f", "size=5x4 stride=2x2 pad=2_2x1_1"),
         ("f32[2,9,12,13]", "f32[5,4,13,64]", "f32[2,5,6,64]", "b01f_01io->b01f", "size=5x4 stride=2x2 pad=2_2x1_1"),
         (
@@ -328,7 +357,9 @@ fn nothing_is_multiplied_where_a_window_covers_nothing() {
         for schedule in Schedule::ALL {
             let target = of_few_cores(&device, schedule);
             assert!(tiled(module, &target) > 0, "{schedule}: {text}");
-            let executable = Executable::new(&device, compile(module, &target).unwrap()).unwrap();
+            let program = compile(module, &target).unwrap();
+            assert!(program.shaders().iter().all(|shader| shader.proofs().are_complete()), "{schedule}: {text}");
+            let executable = Executable::new(&device, program).unwrap();
             let results = executable.run(&arguments).unwrap();
             let kinds = |literal: &Literal| -> Vec<Option<f32>> {
                 let Data::F32(values) = &literal.data else { panic!("{text}") };
@@ -427,6 +458,26 @@ fn members_of_a_subgroup_read_together() {
         assert_eq!(members, Some(sizes.map_or(1, |sizes| i64::from(sizes.min))), "{text}");
         check(&device, &target, &text).unwrap_or_else(|why| panic!("{why}"));
     }
+}
+
+/// Where registers are few tiles have half as many rows again, and the last rows a tile of their own.
+#[test]
+fn taller_tiles_of_few_registers_agree_with_the_evaluator() {
+    let device = support::device();
+    let target = device.target().clone().with(|target| {
+        target.schedule = Some(Schedule::Software);
+        target.hardware.few_registers = true;
+    });
+    let members = target.features.subgroup.map_or(1, |sizes| i64::from(sizes.min));
+    let text = "HloModule m\nENTRY e {\n  a = f32[199,160] parameter(0)\n  b = f32[160,256] parameter(1)\n  \
+                ROOT d = f32[199,256] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n";
+    let fused = fuse(&support::module(text), &target).unwrap_or_else(|findings| panic!("{findings}"));
+    let rows = fused.module.computations.ids().find_map(|id| match fused.plan(id)?.emitter() {
+        Emitter::Product(product) => Some(product.tile[0]),
+        _ => None,
+    });
+    assert!(rows.is_some_and(|rows| rows > 4 * members && 199 % rows != 0), "{rows:?}");
+    check(&device, &target, text).unwrap_or_else(|why| panic!("{why}"));
 }
 
 /// A card of one core.

@@ -18,8 +18,9 @@ use std::fmt;
 /// For GPUs the formulae are those of XLA's emitters:
 /// - rows of `R` elements: `min(1024, round_up(⌈R / 16⌉, 32))` invocations a row, or `⌈R / lanes⌉` of at most `32 lanes` elements; where these are
 ///   fewer than 256, as many as the next power of two, and so many rows that the workgroup has 256. Vectors of 2 lanes, of 4 where everything that is read and written is
-///   packed in words, where `R` is a multiple;
-/// - columns: 32 × 32 invocations, 32 columns side by side, or fewer, 32 × 8 at least, as long as each would fold fewer than 8 elements, or where the target has fewer in a workgroup; 128 of columns that are fewer than 32 side by side.
+///   packed in words, or four elements that are written share one, where `R` is a multiple;
+/// - columns: 32 × 32 invocations, 32 columns side by side, or fewer, 32 × 8 at least, as long as each would fold fewer than 8 elements, or where the target has fewer in a workgroup; 128 of columns that are fewer than 32 side by side. Vectors of 4 columns where everything is
+///   packed, of as many as share a word where some of what is written does.
 ///
 /// On devices in software an invocation has a row of its own, which it reads as vectors of 4 lanes, or 4 columns: trees and barriers cost more there than they save. A
 /// workgroup has 64 of them, or 8 where there are fewer than 1,024 results. Rows that later passes read again are as many as 256 KiB hold, what is written of them
@@ -79,6 +80,8 @@ pub(crate) struct Facts {
     pub(crate) has_vectors: bool,
     /// Whether all that is read and written for each element is packed in words.
     pub(crate) is_packed: bool,
+    /// Elements in a word of what is written for each element, the most of them, 1 to 4.
+    pub(crate) per_word: u32,
     /// Bytes that are read and written for the elements of a row.
     pub(crate) row_bytes: i64,
     /// Bytes of what is folded and scanned, an element of each.
@@ -156,7 +159,7 @@ impl Reduced {
         let lanes = match facts {
             Facts { has_vectors: false, .. } | Facts { is_ordered: true, .. } => 1,
             Facts { is_packed: true, .. } => 4,
-            _ => 2,
+            _ => facts.per_word.max(2),
         };
         self.lanes = common_lanes(lanes, facts.stretch);
         let lanes = i64::from(self.lanes);
@@ -174,7 +177,11 @@ impl Reduced {
     }
 
     fn of_columns(&mut self, facts: &Facts, most: i64) {
-        let lanes = if facts.has_vectors && facts.is_packed { 4 } else { 1 };
+        let lanes = match facts {
+            Facts { has_vectors: false, .. } => 1,
+            Facts { is_packed: true, .. } => 4,
+            _ => facts.per_word,
+        };
         self.lanes = common_lanes(lanes, self.inner);
         let lanes = i64::from(self.lanes);
         let is_narrow = self.inner < WARP * lanes;
@@ -241,7 +248,11 @@ impl Reduced {
 
     /// An invocation scans a column, or as many side by side as it has lanes.
     fn scan_columns(&mut self, facts: &Facts, most: i64, target: &Target) {
-        let lanes = if facts.has_vectors && (facts.is_packed || target.is_software()) { SOFTWARE_LANES } else { 1 };
+        let lanes = match facts {
+            Facts { has_vectors: false, .. } => 1,
+            _ if facts.is_packed || target.is_software() => SOFTWARE_LANES,
+            _ => facts.per_word,
+        };
         self.lanes = common_lanes(lanes, self.inner);
         let lanes = i64::from(self.lanes);
         let threads = if target.is_software() { SOFTWARE_THREADS } else { FEW_THREADS }.min(most);

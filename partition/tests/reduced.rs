@@ -2,7 +2,7 @@
 
 use weft_hlo::ir::Module;
 use weft_hlo::text::parse;
-use weft_partition::{Emitter, FusionPlan, Reduced, Rows, Schedule, Target};
+use weft_partition::{Emitter, FusionPlan, Reduced, Rows, Schedule, Target, fuse};
 
 const SUM: &str = "HloModule m\nsum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n\
     max {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT m = f32[] maximum(a, b)\n}\n\
@@ -46,6 +46,35 @@ const SOFTMAX: &str = "
     s = f32[64] reduce(e, zero), dimensions={1}, to_apply=sum
     t = f32[64,1000] broadcast(s), dimensions={0}
     ROOT q = f32[64,1000] divide(e, t)";
+
+/// What is written for each element has vectors of as many as share a word. Where rows do not divide into words another kernel writes it, for words that invocations share are written element by element.
+#[test]
+fn what_shares_words_is_written_by_words() {
+    let normalized = |ty: &str, extents: [i64; 2], dimension: i64| {
+        let [rows, columns] = extents;
+        let kept = extents[1 - dimension as usize];
+        format!(
+            "x = f32[{rows},{columns}] parameter(0)\nlow = f32[] constant(-inf)\n\
+             m = f32[{kept}] reduce(x, low), dimensions={{{dimension}}}, to_apply=max\n\
+             b = f32[{rows},{columns}] broadcast(m), dimensions={{{}}}\nd = f32[{rows},{columns}] subtract(x, b)\n\
+             ROOT q = {ty}[{rows},{columns}] convert(d)",
+            1 - dimension
+        )
+    };
+    let gpu = desktop(Schedule::Gpu);
+    for (ty, dimension, lanes) in
+        [("f32", 1, 2), ("bf16", 1, 2), ("s8", 1, 4), ("f32", 0, 1), ("bf16", 0, 2), ("s8", 0, 4)]
+    {
+        let reduced = reduced(&normalized(ty, [2048, 1024], dimension), &gpu).unwrap();
+        assert_eq!(reduced.lanes, lanes, "{ty} {dimension}");
+    }
+    for target in [gpu, Target::preset("software").unwrap()] {
+        for (ty, columns, kernels) in [("f32", 1001, 1), ("bf16", 1000, 1), ("bf16", 1001, 2), ("s8", 1001, 2)] {
+            let fused = fuse(&read(&normalized(ty, [2048, columns], 1)), &target).unwrap();
+            assert_eq!(fused.fusions().count(), kernels, "{ty} {columns} {}", fused.module);
+        }
+    }
+}
 
 /// Each pass is given what those before it have folded and computed; nothing is computed twice where an invocation keeps its elements.
 #[test]

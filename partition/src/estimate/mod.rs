@@ -11,7 +11,7 @@ use crate::plan::{Emitter, FusionPlan, roots};
 use crate::{Target, access::element_count};
 use std::collections::BTreeMap;
 use std::fmt;
-use weft_hlo::ir::{Computation, InstrId, Module};
+use weft_hlo::ir::{ArrayShape, Computation, InstrId, Module};
 
 /// The share of the shorter of computing and moving that the longer hides; on a device in software, where a core that waits for memory has nothing else to compute but what stands next.
 const HIDDEN: f64 = 0.95;
@@ -24,6 +24,10 @@ const SOFTWARE_CYCLES: f64 = 8.0;
 /// Units that it takes a device in software to read an element at a place which a value tells, one lane after the other: rows of 256 elements gathered out of 65,536 take llvmpipe 5 times as long
 /// as their bytes.
 const SOFTWARE_GATHERED: f64 = 32.0;
+
+/// Units that it takes a device in software to write an element into a word that others write to as well, by two atomic operations: the greatest elements of 1024 rows of 1001 `bf16`, subtracted from these, take llvmpipe 15 ns an element more of a
+/// core in one kernel than in two, the second of which writes whole words.
+const SOFTWARE_SHARED: f64 = 64.0;
 
 /// How many times as long as elsewhere functions of the library take a device in software whose compiler has few registers, which computes their lanes one by one.
 const FEW_REGISTERS: f64 = 2.0;
@@ -50,7 +54,7 @@ const VECTOR_BYTES: f64 = 16.0;
 ///   which are folded at one time.
 /// - **compute** = units of work / units per second. Units are those of [`operation_cost`](crate::operation_cost), an instruction of a region one, a product that is added to a sum two, and a device makes `cores · lanes · 2 · clock` of them a second
 ///   ([`flops_per_second`](crate::Hardware::flops_per_second)); one in software an eighth of that, as measured, and there reading an element at a place which a value
-///   tells takes units, too. What has [few registers](crate::Hardware::few_registers) takes twice as long for functions of the library.
+///   tells takes units, too, as does writing an element into a word that others write to as well, which takes other devices a transaction. What has [few registers](crate::Hardware::few_registers) takes twice as long for functions of the library.
 /// - A kernel of fewer invocations than the device has lanes (a device in software: cores) has as small a part of both speeds.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
@@ -86,13 +90,19 @@ impl Estimate {
     ) -> Estimate {
         let written: u64 =
             roots(computation).iter().map(|root| Form::shape_bytes(&computation.instructions[*root].shape)).sum();
+        let shared = in_shared_words(computation, plan);
+        let (shared_bytes, shared_units) = match target.is_software() {
+            true => (0.0, SOFTWARE_SHARED * shared),
+            false => (shared * f64::from(target.hardware.dram_transaction_bytes), 0.0),
+        };
         // What cannot be counted is taken for one unit an element.
         let few_registers = target.is_software() && target.hardware.few_registers;
         let counted = operations(module, computation, plan, if few_registers { FEW_REGISTERS } else { 1.0 }).ok();
         let own = || plan.functions().iter().map(|function| function.evaluations).sum();
-        let moved = Moved::of(reads.values(), written as f64).times(transactions_of_columns(plan, target));
+        let moved =
+            Moved::of(reads.values(), written as f64 + shared_bytes).times(transactions_of_columns(plan, target));
         let gathered: f64 = reads.values().map(|one| one.gathered).sum();
-        let more = if target.is_software() { SOFTWARE_GATHERED * gathered } else { 0.0 };
+        let more = shared_units + if target.is_software() { SOFTWARE_GATHERED * gathered } else { 0.0 };
         Estimate::made_of(moved, counted.unwrap_or_else(own) + more, invocations(computation, plan), target)
     }
 
@@ -177,6 +187,21 @@ fn transactions_of_columns(plan: &FusionPlan, target: &Target) -> f64 {
     } else {
         1.0
     }
+}
+
+/// Elements that a kernel writes into words of which other invocations write the rest: those of results that share words, one for each element that is folded, where invocations have no vectors of as many as a word holds.
+fn in_shared_words(computation: &Computation, plan: &FusionPlan) -> f64 {
+    let Emitter::Reduced(reduced) = plan.emitter() else { return 0.0 };
+    let roots = roots(computation);
+    let leaves = roots.iter().flat_map(|root| computation.instructions[*root].shape.leaves());
+    let arrays = leaves.filter_map(|leaf| leaf.as_array());
+    let is_shared = |array: &&ArrayShape| {
+        Form::of(array.element_type).is_some_and(|form| form.is_packed() && reduced.lanes % form.per_word() != 0)
+    };
+    let folds = reduced.outer as f64 * reduced.inner as f64;
+    let counts =
+        arrays.filter(is_shared).map(|array| array.extents.iter().map(|extent| *extent as f64).product::<f64>());
+    counts.filter(|count| *count > folds).sum()
 }
 
 /// Invocations that share the work of a kernel.

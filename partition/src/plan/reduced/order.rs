@@ -11,6 +11,9 @@ use crate::reduced::{Facts, Reduced};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_hlo::ir::{ElementType, InstrId, Instruction, Op};
 
+/// Lanes of a vector.
+const MOST_LANES: u32 = 4;
+
 /// In which pass each function and each reduction comes.
 pub(super) struct Order {
     functions: Vec<usize>,
@@ -53,6 +56,7 @@ impl Division<'_> {
             kept,
             has_vectors,
             is_packed,
+            per_word: self.written_per_word(),
             row_bytes,
             folded_bytes: self.folded_bytes(),
         };
@@ -307,14 +311,25 @@ impl Division<'_> {
         (has_vectors, !bound.is_empty() && bound.iter().all(is_packed))
     }
 
+    /// Elements in a word of what is written for each element, the most of them, of at most as many as a vector has.
+    fn written_per_word(&self) -> u32 {
+        let computation = self.planner.computation;
+        let written = self.of_elements([&computation.instructions[computation.root]].into_iter());
+        written.iter().filter_map(|ty| Some(Form::of(*ty)?.per_word())).fold(1, u32::max).min(MOST_LANES)
+    }
+
     /// The types of what is read and written for each element.
     fn bound_of_elements(&self) -> Vec<ElementType> {
         let computation = self.planner.computation;
-        let elements = self.space.count() as f64;
         let is_bound =
             |(id, it): &(InstrId, &Instruction)| matches!(it.op, Op::Parameter { .. }) || *id == computation.root;
-        let bound = computation.instructions.iter().filter(is_bound);
-        let leaves = bound.flat_map(|(_, it)| it.shape.leaves());
+        self.of_elements(computation.instructions.iter().filter(is_bound).map(|(_, it)| it))
+    }
+
+    /// The types of arrays that have a number for each element, of what these are.
+    fn of_elements<'i>(&self, bound: impl Iterator<Item = &'i Instruction>) -> Vec<ElementType> {
+        let elements = self.space.count() as f64;
+        let leaves = bound.flat_map(|it| it.shape.leaves());
         let of_elements = leaves.filter(|leaf| element_count(leaf) == elements);
         of_elements.filter_map(|leaf| Some(leaf.as_array()?.element_type)).collect()
     }

@@ -16,7 +16,8 @@ use weft_affine::{Atom, Expr, Var};
 /// Relative errors are the same. A row all of whose scores are negative infinities is what the program says of such a row, and a block of these in another row is nothing.
 ///
 /// # Schedules
-/// - In software an invocation has up to 8 queries and all columns, so many that it has 256 sums; 8 keys at a time, or 4 where there would be more than 768 products with values in a round. Where subgroups have 4 or 8 invocations
+/// - In software an invocation has up to 8 queries and all columns, so many that it has 256 sums; 8 keys at a time, or 4 where there would be more than 768 products with values in a round; 2 queries
+///   and 4 keys of fewer than 2^22 multiply-adds in all. Where subgroups have 4 or 8 invocations
 ///   these are a workgroup and read keys and values together, else 8 invocations are.
 /// - On GPUs a workgroup has 16 × 16 invocations, or 8 × 16, 8 × 8 or 4 × 8, so that tiles fit in workgroup memory, and if that makes two for each core. An invocation has the scores of 4 queries and 4 keys; tiles of queries, keys and values are
 ///   16 products deep, or 8 where that is all that fits, and the exponentials go through a tile of their own to who multiplies them with values: an invocation has its queries' sums for a part of the columns, 64 at most.
@@ -55,6 +56,11 @@ const OWN_SUMS: i64 = 256;
 const OWN_ROWS: i64 = 8;
 const OWN_KEYS: i64 = 8;
 const OWN_PRODUCTS: i64 = 768;
+/// Multiply-adds of scores and of values that take less time than compiling tiles of so many queries does, so that these and the blocks of keys are to be smaller. With 8 queries and 8 keys SwiftShader compiles 4 × 77 × 77 × 32 `f16` for 28 s,
+/// and computes them for 12 ms.
+const SMALL: f64 = (1 << 22) as f64;
+const FEWER_ROWS: i64 = 4;
+const FEWER_KEYS: i64 = 2;
 /// Invocations of a workgroup in software.
 const OWN_THREADS: i64 = 8;
 /// Invocations that each core of a device in software is to have before queries of an invocation grow.
@@ -125,16 +131,23 @@ impl Attention {
         let members = if members <= most && 2 * queries > members { members } else { 1 };
         let lanes = if columns % 4 == 0 { 4 } else { 1 };
         let wanted = OWN_INVOCATIONS.saturating_mul(i64::from(target.hardware.cores.max(1)));
-        let mut rows = (OWN_SUMS / columns).clamp(1, OWN_ROWS);
+        let most_rows = if self.is_small() { OWN_ROWS / FEWER_ROWS } else { OWN_ROWS };
+        let mut rows = (OWN_SUMS / columns).clamp(1, most_rows);
         while rows > 1 && batch.saturating_mul(parts(queries, rows)) < wanted {
             rows /= 2;
         }
         rows = parts(queries, parts(queries, rows));
-        let is_small = |keys: i64| keys * rows * columns / i64::from(lanes) <= OWN_PRODUCTS;
-        let across = if is_small(OWN_KEYS) { OWN_KEYS } else { OWN_KEYS / 2 }.min(self.keys);
+        let fits = |keys: i64| keys * rows * columns / i64::from(lanes) <= OWN_PRODUCTS;
+        let across = if fits(OWN_KEYS) && !self.is_small() { OWN_KEYS } else { OWN_KEYS / FEWER_KEYS }.min(self.keys);
         let threads = if members > 1 { members } else { OWN_THREADS.min(most).min(parts(queries, rows)) };
         let step = if members > 1 { members } else { OWN_STEP };
         Ok(Attention { rows, across, group: [threads, 1], step, lanes, members, ..self })
+    }
+
+    /// Whether it takes less time than compiling large tiles does.
+    fn is_small(&self) -> bool {
+        let scores = [self.batch, self.queries, self.keys].iter().map(|extent| *extent as f64).product::<f64>();
+        scores * (self.depth as f64 + self.columns as f64) < SMALL
     }
 
     /// Tiles of workgroups.

@@ -251,6 +251,23 @@ fn random_attention_agrees_with_the_evaluator() {
     }
 }
 
+/// Tiles of eight queries and eight keys, which only more products have than those of random programs: the last queries and keys fill none.
+#[test]
+fn large_tiles_of_invocations_agree_with_the_evaluator() {
+    let device = support::device();
+    let target = device.target().clone().with(|target| target.schedule = Some(Schedule::Software));
+    let text = include_str!("../../bench/attention.hlo").replace("1024", "133").replace("64]", "32]");
+    let module = support::module(&text);
+    let fused = fuse(&module, &target).unwrap_or_else(|findings| panic!("{findings}"));
+    let sides = fused.module.computations.ids().find_map(|id| match fused.plan(id)?.emitter() {
+        Emitter::Attention(attention) => Some((attention.rows, attention.across)),
+        _ => None,
+    });
+    assert_eq!(sides, Some((8, 8)), "{}", fused.module);
+    let arguments = inputs(&module, 1, &Options { numbers: Numbers::Tame, ..Options::default() });
+    check(&device, &target, &text, &arguments).unwrap_or_else(|why| panic!("{why}"));
+}
+
 /// Tiles fit, with those in which maxima and sums of one type or of two are folded, whatever memory workgroups have.
 #[test]
 fn tiles_fit_in_the_memory_of_workgroups() {

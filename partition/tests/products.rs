@@ -301,7 +301,7 @@ fn tiles_are_taller_where_registers_are_few() {
         (true, dot(1024), "tile=24x16 step=8 lanes=4 members=4 space"),
         (false, dot(1024), "tile=16x16 step=8 lanes=4 members=4 space"),
         (true, dot(96), "tile=24x16 step=8 lanes=4 members=4 space"),
-        // What is done before the kernel is compiled.
+        // Few multiply-adds.
         (true, dot(3), "tile=3x16 step=8 lanes=4 members=4 space"),
         (true, convolution(16, 3, "1_1x1_1"), "tile=14x16 step=8 lanes=4 members=4 space"),
         (true, convolution(13, 1, "1_1x1_1"), "step=8 lanes=4 members=4 space"),

@@ -171,9 +171,7 @@ fn agree(program: impl Fn(u64) -> String, count: u64, least: u64, of: u64) {
         let target = of_few_cores(&device, schedule);
         let (mut tiled, mut report) = (0, String::new());
         let (first, count) = (first_seed(), cases(count));
-        let without_subgroups = target.clone().with(|target| {
-            (target.features.subgroup, target.features.subgroup_barrier) = (None, false);
-        });
+        let without_subgroups = support::without_subgroups(target.clone());
         for seed in first..first + count {
             let text = program(seed);
             match check(&device, if seed % 2 == 0 { &target } else { &without_subgroups }, &text) {

@@ -9,7 +9,7 @@ mod semigroups;
 
 use crate::bounded::{bounds, difference};
 use crate::count::{cases, first_seed};
-use crate::support::{compile, device};
+use crate::support::{compile, device, without_subgroups};
 use std::fmt::Write;
 use weft_hlo::ir::{Module, Op};
 use weft_hlo::random::{Numbers, Options, Rng, inputs};
@@ -20,10 +20,7 @@ use weft_runtime::{Device, Executable};
 fn targets(device: &Device) -> [Target; 3] {
     let scheduled = |schedule| device.target().clone().with(|target| target.schedule = Some(schedule));
     let gpu = scheduled(Schedule::Gpu).with(|target| target.hardware.l1_bytes_per_core = 0);
-    let tree = gpu.clone().with(|target| {
-        (target.features.subgroup, target.features.subgroup_barrier) = (None, false);
-        target.features.cooperative_matrices.clear();
-    });
+    let tree = without_subgroups(gpu.clone());
     [gpu, tree, scheduled(Schedule::Software)]
 }
 

@@ -122,10 +122,7 @@ fn is_long() -> bool {
 
 #[test]
 fn workgroups_combine_their_values() {
-    let tree = DEVICE.target().clone().with(|target| {
-        (target.features.subgroup, target.features.subgroup_barrier) = (None, false);
-        target.features.cooperative_matrices.clear();
-    });
+    let tree = support::without_subgroups(DEVICE.target().clone());
     together::for_each_collective("workgroup", is_long(), |name, text, operands| {
         check(name, text, operands, DEVICE.target());
         if name.starts_with("combine") {

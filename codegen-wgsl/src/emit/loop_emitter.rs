@@ -45,6 +45,7 @@ pub(crate) fn emit_loop(
     let bound = Bound::of(fused, site);
     let Buffers { mut memories, parameters, first_result } = buffers(fusion, computation, plan, bound, &mut names)?;
     let broken = |message| Diagnostic::new("HLO417", fusion.span, message).about(&fusion.name);
+    let large = |error| broken(too_large(error));
     if let Emitter::Windowed(windowed) = plan.emitter() {
         let results: Vec<MemoryId> = memories.ids().skip(first_result).collect();
         let loaded = Loaded::add(&windowed, computation, plan, &parameters, &mut memories, &mut names);
@@ -52,8 +53,7 @@ pub(crate) fn emit_loop(
         let functions = emit_functions(fused, computation, plan, (&parameters, Some(&loaded)), &mut names)?;
         let outputs = outputs(computation, plan, &results);
         let launched = windowed_entry(&loaded, &outputs, &functions);
-        let launched = launched.map_err(|error| broken(too_large(error)))?;
-        return Ok(launched.kernel(&fusion.name, memories, functions, 1));
+        return Ok(launched.map_err(large)?.kernel(&fusion.name, memories, functions, 1));
     }
     let functions = emit_functions(fused, computation, plan, (&parameters, None), &mut names)?;
     let tiling = match plan.emitter() {
@@ -68,8 +68,7 @@ pub(crate) fn emit_loop(
             let (tiles, mirror) = (tiles(), if transposed.pairs { tiles() } else { Vec::new() });
             let outputs = outputs(computation, plan, &results);
             let launched = transposed_entry(&transposed, &outputs, [&tiles, &mirror], &functions);
-            let launched = launched.map_err(|error| broken(too_large(error)))?;
-            return Ok(launched.kernel(&fusion.name, memories, functions, 1));
+            return Ok(launched.map_err(large)?.kernel(&fusion.name, memories, functions, 1));
         }
         Emitter::Reduced(reduced) => {
             let reduced = if lanes == Lanes::One { reduced.without_vectors() } else { reduced };
@@ -90,12 +89,7 @@ pub(crate) fn emit_loop(
             let (functions, folding) = folding(fused, computation, (plan, &product), functions, &mut names);
             let with_folding = (&functions, &folding);
             let launched = product_entry(&product, computation, plan, &outputs, with_folding, tiles.as_ref(), target);
-            return Ok(launched.map_err(|error| broken(too_large(error)))?.kernel(
-                &fusion.name,
-                memories,
-                functions,
-                product.lanes,
-            ));
+            return Ok(launched.map_err(large)?.kernel(&fusion.name, memories, functions, product.lanes));
         }
         Emitter::Attention(attention) => {
             let attention = if lanes == Lanes::One { attention.without_vectors() } else { attention };
@@ -106,12 +100,7 @@ pub(crate) fn emit_loop(
             let shared = add_shared(&attention, computation, plan, room, &mut names);
             let launched =
                 attention_entry(&attention, computation, plan, &outputs, &functions, shared.as_ref(), target);
-            return Ok(launched.map_err(|error| broken(too_large(error)))?.kernel(
-                &fusion.name,
-                memories,
-                functions,
-                attention.lanes,
-            ));
+            return Ok(launched.map_err(large)?.kernel(&fusion.name, memories, functions, attention.lanes));
         }
         _ => return Err(broken("the plan is not that of a kernel".to_owned()).into()),
     };

@@ -2,30 +2,18 @@
 
 use super::build::Build;
 use super::pass::Rewritten;
-use super::rebuild::{Rewrite, rewrite_module};
+use super::rebuild::{Rewrite, rewrite_meant};
 use crate::ir::{Computation, InstrId, Module, Op};
-use std::collections::BTreeSet;
 
 /// Transposes the kernels of the convolutions that `is_meant` names: the features of the output become the last dimension, so that what is multiplied with one element of the input
 /// lies side by side. Results are the same, to the bit.
 pub fn order_kernels(module: &Module, is_meant: &dyn Fn(&Computation, InstrId) -> bool) -> Rewritten {
-    let mut meant: BTreeSet<(&str, &str)> = BTreeSet::new();
-    for computation in module.computations.values() {
-        for (id, instruction) in computation.instructions.iter() {
-            if matches!(instruction.op, Op::Convolution { .. }) && is_meant(computation, id) {
-                meant.insert((&computation.name, &instruction.name));
-            }
-        }
-    }
-    if meant.is_empty() {
-        return Rewritten { module: module.clone(), changes: Vec::new() };
-    }
-    rewrite_module(module, &mut |rebuild, candidate| {
+    let is_meant = |computation: &Computation, id: InstrId| {
+        matches!(computation.instructions[id].op, Op::Convolution { .. }) && is_meant(computation, id)
+    };
+    rewrite_meant(module, &is_meant, &|rebuild, candidate| {
         let Op::Convolution { dim_labels, sparsity_config: None, .. } = &candidate.op else { return None };
         let [input, kernel] = candidate.operands[..] else { return None };
-        if !meant.contains(&(rebuild.source.name.as_str(), candidate.name.as_str())) {
-            return None;
-        }
         let rank = i64::try_from(rebuild.array(kernel).rank()).ok()?;
         let last = dim_labels.kernel_output_feature;
         if last == rank - 1 || !rebuild.array(kernel).dynamic.is_empty() {

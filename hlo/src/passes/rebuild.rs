@@ -44,6 +44,26 @@ pub(super) struct Rebuild<'m> {
     uses_of_made: Vec<usize>,
 }
 
+/// As [`rewrite_module`], of the instructions that are meant, as they stand in the module.
+pub(super) fn rewrite_meant(
+    module: &Module,
+    is_meant: &dyn Fn(&Computation, InstrId) -> bool,
+    rewrite: &dyn Fn(&mut Rebuild<'_>, &Instruction) -> Option<Rule>,
+) -> Rewritten {
+    let mut meant: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for computation in module.computations.values() {
+        let ids = computation.instructions.ids().filter(|id| is_meant(computation, *id));
+        meant.extend(ids.map(|id| (computation.name.as_str(), computation.instructions[id].name.as_str())));
+    }
+    if meant.is_empty() {
+        return Rewritten { module: module.clone(), changes: Vec::new() };
+    }
+    rewrite_module(module, &mut |rebuild, candidate| {
+        let is_meant = meant.contains(&(rebuild.source.name.as_str(), candidate.name.as_str()));
+        if is_meant { rewrite(rebuild, candidate) } else { None }
+    })
+}
+
 /// The module with every instruction rewritten that `rewrite` has a rule for. The instruction given to it has its operands
 /// among those made already, and calls computations rewritten already.
 ///

@@ -2,28 +2,16 @@
 
 use super::build::Build;
 use super::pass::Rewritten;
-use super::rebuild::{Rewrite, rewrite_module};
+use super::rebuild::{Rewrite, rewrite_meant};
 use crate::ir::{Computation, ElementType, FloatFormat, InstrId, Module, Op, Shape};
-use std::collections::BTreeSet;
 
 /// Gives the dots and convolutions that `is_meant` names results of 32 bits, which are converted then: `f32` where an operand or the result are floats, else `s32` or `u32`. As products are added up in
 /// these types, or modulo a power of two, results are the same to the bit. Results of 32 bits and more stay as they are, and so do those of `pred` and of operands of `pred` or of more than 32 bits.
 pub fn widen_products(module: &Module, is_meant: &dyn Fn(&Computation, InstrId) -> bool) -> Rewritten {
-    let mut meant: BTreeSet<(&str, &str)> = BTreeSet::new();
-    for computation in module.computations.values() {
-        for (id, instruction) in computation.instructions.iter() {
-            if matches!(instruction.op, Op::Dot { .. } | Op::Convolution { .. }) && is_meant(computation, id) {
-                meant.insert((&computation.name, &instruction.name));
-            }
-        }
-    }
-    if meant.is_empty() {
-        return Rewritten { module: module.clone(), changes: Vec::new() };
-    }
-    rewrite_module(module, &mut |rebuild, candidate| {
-        if !meant.contains(&(rebuild.source.name.as_str(), candidate.name.as_str())) {
-            return None;
-        }
+    let is_meant = |computation: &Computation, id: InstrId| {
+        matches!(computation.instructions[id].op, Op::Dot { .. } | Op::Convolution { .. }) && is_meant(computation, id)
+    };
+    rewrite_meant(module, &is_meant, &|rebuild, candidate| {
         let array = candidate.shape.as_array().filter(|array| array.dynamic.is_empty())?;
         let operands = candidate.operands.iter().map(|operand| rebuild.array(*operand).element_type);
         let types: Vec<ElementType> = operands.chain([array.element_type]).collect();

@@ -11,7 +11,7 @@ use crate::plan::{Emitter, FusionPlan, roots};
 use crate::{Target, access::element_count};
 use std::collections::BTreeMap;
 use std::fmt;
-use weft_hlo::ir::{ArrayShape, Computation, InstrId, Module};
+use weft_hlo::ir::{Computation, InstrId, Module, Shape};
 
 /// The share of the shorter of computing and moving that the longer hides; on a device in software, where a core that waits for memory has nothing else to compute but what stands next.
 const HIDDEN: f64 = 0.95;
@@ -194,14 +194,12 @@ fn in_shared_words(computation: &Computation, plan: &FusionPlan) -> f64 {
     let Emitter::Reduced(reduced) = plan.emitter() else { return 0.0 };
     let roots = roots(computation);
     let leaves = roots.iter().flat_map(|root| computation.instructions[*root].shape.leaves());
-    let arrays = leaves.filter_map(|leaf| leaf.as_array());
-    let is_shared = |array: &&ArrayShape| {
-        Form::of(array.element_type).is_some_and(|form| form.is_packed() && reduced.lanes % form.per_word() != 0)
+    let is_shared = |leaf: &&Shape| {
+        let form = leaf.as_array().and_then(|array| Form::of(array.element_type));
+        form.is_some_and(|form| form.is_packed() && reduced.lanes % form.per_word() != 0)
     };
     let folds = reduced.outer as f64 * reduced.inner as f64;
-    let counts =
-        arrays.filter(is_shared).map(|array| array.extents.iter().map(|extent| *extent as f64).product::<f64>());
-    counts.filter(|count| *count > folds).sum()
+    leaves.filter(is_shared).map(element_count).filter(|count| *count > folds).sum()
 }
 
 /// Invocations that share the work of a kernel.

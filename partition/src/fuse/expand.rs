@@ -7,7 +7,7 @@ use crate::runs::Runs;
 use crate::scattered::Way;
 use std::borrow::Cow;
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::{Computation, ElementType, Instruction, Module, Op};
+use weft_hlo::ir::{Computation, ComputationId, ElementType, InstrId, Instruction, Module, Op};
 use weft_hlo::passes::{
     BatchNormalization, BitcastWidths, DeadCode, MultiplyHigh, OneDevice, OtherDots, Pass, RandomBits, RegionConstants,
     Rewritten, SelectAndScatter, Sorts, StochasticConvert, Tuples, WideSums, expand_fourier, expand_linear_algebra,
@@ -112,4 +112,25 @@ pub(super) fn rewritten(rewritten: Rewritten, module: &mut Cow<'_, Module>, deci
     if !rewritten.changes.is_empty() {
         *module = Cow::Owned(rewritten.module);
     }
+}
+
+/// Whether an instruction is meant, and a transformation of those that are.
+type IsMeant<'a> = dyn Fn(&Computation, InstrId) -> bool + 'a;
+type OfMeant = fn(&Module, &IsMeant<'_>) -> Rewritten;
+
+/// What a transformation makes of the instructions of programs that are meant, and tells of it.
+pub(super) fn in_programs(
+    module: Module,
+    programs: &[ComputationId],
+    (transformation, is_meant): (OfMeant, &IsMeant<'_>),
+    decisions: &mut Vec<Decision>,
+) -> Module {
+    let names: Vec<&str> = programs.iter().map(|id| module.computations[*id].name.as_str()).collect();
+    let is_in_program = |computation: &Computation, id: InstrId| {
+        names.contains(&computation.name.as_str()) && is_meant(computation, id)
+    };
+    let made = transformation(&module, &is_in_program);
+    let mut changed = Cow::Owned(module);
+    rewritten(made, &mut changed, decisions);
+    changed.into_owned()
 }

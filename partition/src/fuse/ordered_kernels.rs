@@ -4,11 +4,10 @@
 //! kernel of the convolution is transposed once, by a kernel of its own, if that takes less time.
 
 use super::Decision;
-use super::expand::rewritten;
+use super::expand::in_programs;
 use crate::contraction::Contraction;
 use crate::product::Product;
 use crate::{Target, TileOwner};
-use std::borrow::Cow;
 use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op};
 use weft_hlo::passes;
 
@@ -25,17 +24,13 @@ pub(super) fn rewrite(
     if !target.is_software() {
         return module;
     }
-    let names: Vec<&str> = programs.iter().map(|id| module.computations[*id].name.as_str()).collect();
     let is_meant = |computation: &Computation, id: InstrId| {
         let apart = |(product, contraction): (Product, Contraction)| {
             !contraction.reads_columns_side_by_side() && pays(&product, target)
         };
-        names.contains(&computation.name.as_str()) && tiles(computation, id, target).is_some_and(apart)
+        tiles(computation, id, target).is_some_and(apart)
     };
-    let ordered = passes::order_kernels(&module, &is_meant);
-    let mut changed = Cow::Owned(module);
-    rewritten(ordered, &mut changed, decisions);
-    changed.into_owned()
+    in_programs(module, programs, (passes::order_kernels, &is_meant), decisions)
 }
 
 /// For each instruction whether it is a transposition that tiles of a convolution read side by side what was not, so that it is a kernel of its own.

@@ -1,11 +1,9 @@
 //! Sums of products whose results share words that tiles of them do not write as a whole.
 
 use super::Decision;
-use super::expand::rewritten;
-use crate::contraction::Contraction;
+use super::expand::in_programs;
 use crate::product::Product;
 use crate::{Form, Target};
-use std::borrow::Cow;
 use weft_hlo::ir::{Computation, ComputationId, ElementType, InstrId, Module, Op};
 use weft_hlo::passes;
 
@@ -20,15 +18,10 @@ pub(super) fn rewrite(
     target: &Target,
     decisions: &mut Vec<Decision>,
 ) -> Module {
-    let names: Vec<&str> = programs.iter().map(|id| module.computations[*id].name.as_str()).collect();
     let is_meant = |computation: &Computation, id: InstrId| {
-        names.contains(&computation.name.as_str())
-            && in_words(computation, id, target).is_some_and(|product| pays(&product, target))
+        in_words(computation, id, target).is_some_and(|product| pays(&product, target))
     };
-    let wide = passes::widen_products(&module, &is_meant);
-    let mut changed = Cow::Owned(module);
-    rewritten(wide, &mut changed, decisions);
-    changed.into_owned()
+    in_programs(module, programs, (passes::widen_products, &is_meant), decisions)
 }
 
 /// The tiles of a sum of products with results of 32 bits, if there are none with those that it has.
@@ -43,7 +36,7 @@ fn in_words(computation: &Computation, id: InstrId, target: &Target) -> Option<P
     let tiles = |result| Product::of(computation, id, (&[result], 1), target);
     match tiles(result) {
         Ok((_, contraction)) if contraction.keeps_columns() => None,
-        _ => tiles(ElementType::F32).ok().map(|(product, _): (Product, Contraction)| product),
+        _ => tiles(ElementType::F32).ok().map(|(product, _)| product),
     }
 }
 

@@ -82,6 +82,14 @@ pub(crate) fn noop() -> Device {
     Device::from_wgpu(device, queue)
 }
 
+/// The target as if the device had no subgroups.
+pub(crate) fn without_subgroups(target: Target) -> Target {
+    target.with(|target| {
+        (target.features.subgroup, target.features.subgroup_barrier) = (None, false);
+        target.features.cooperative_matrices.clear();
+    })
+}
+
 /// A module from text.
 pub(crate) fn module(text: &str) -> Module {
     weft_hlo::text::parse(text).map_err(|findings| findings.locate(text).to_string()).expect("the text is a module")

@@ -60,6 +60,138 @@ fn collectives_of_several_devices_stay() {
     }
 }
 
+/// As XLA prints what it overlaps with other work, with several operands, and layouts of its own.
+const PAIRS: &str = "HloModule m
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[4,6] parameter(0)
+  y = s8[3] parameter(1)
+  b0 = f32[4,6] all-reduce-start(x), replica_groups={{0}}, to_apply=add
+  b1 = (f32[4,6], f32[4,6]) all-gather-start(x), replica_groups={{0}}, dimensions={0}
+  b2 = (s8[3], s8[3], u32[], u32[]) collective-permute-start(y), source_target_pairs={{0,0}}
+  b3 = (s8[3], s8[3], u32[], u32[]) collective-permute-start(y), source_target_pairs={}
+  b4 = (f32[4,6], s8[3]) all-reduce-start(x, y), replica_groups={}, to_apply=add
+  b5 = ((f32[4,6], s8[3]), (f32[4,6], s8[3])) all-gather-start(x, y), replica_groups={{0}}, dimensions={0}
+  b6 = (f32[4,6]{0,1}, f32[4,6], u32[]) copy-start(x)
+  d0 = f32[4,6] all-reduce-done(b0)
+  d1 = f32[4,6]{0,1} all-gather-done(b1)
+  d2 = s8[3] collective-permute-done(b2)
+  d3 = s8[3] collective-permute-done(b3)
+  d4 = (f32[4,6], s8[3]) all-reduce-done(b4)
+  d5 = (f32[4,6], s8[3]) all-gather-done(b5)
+  d6 = f32[4,6]{0,1} copy-done(b6)
+  e4 = s8[3] get-tuple-element(d4), index=1
+  e5 = f32[4,6] get-tuple-element(d5), index=0
+  ROOT t = (f32[4,6], f32[4,6]{0,1}, s8[3], s8[3], s8[3], f32[4,6], f32[4,6]{0,1}) tuple(d0, d1, d2, d3, e4, e5, d6)
+}
+";
+
+#[test]
+fn pairs_of_one_device_end_as_they_begin() {
+    let module = parse(PAIRS).unwrap();
+    let given = inputs(&module, 1, &Options::default());
+    let expected = evaluate(&module, &given).unwrap();
+    let [x, y] = [&given[0], &given[1]];
+    let zeros = Literal::array([3], vec![0i8; 3]);
+    let data = |results: &[Literal]| results.iter().map(|result| result.data.clone()).collect::<Vec<_>>();
+    let wanted = [x, x, y, &zeros, y, x, x].map(Literal::clone);
+    assert_eq!(data(&expected), data(&wanted));
+    let after = OneDevice.run(&module).unwrap().module;
+    verify(&after).unwrap();
+    let text = print(&after);
+    assert!(!["-start(", "-done("].iter().any(|name| text.contains(name)), "{text}");
+    assert_eq!(evaluate(&after, &given).unwrap(), expected);
+}
+
+/// Where others depend on when a pair begins or ends it stays, both halves of it.
+#[test]
+fn pairs_whose_order_is_part_of_the_program_stay() {
+    for (half, name) in [("b1", "all-gather-start(x)"), ("d1", "all-gather-done(b1)")] {
+        let (before, after) = PAIRS.split_once(name).unwrap();
+        let (line, after) = after.split_once('\n').unwrap();
+        let order = if half == "b1" { "x" } else { "d0" };
+        let module = parse(&format!("{before}{name}{line}, control-predecessors={{{order}}}\n{after}")).unwrap();
+        let given = inputs(&module, 1, &Options::default());
+        let rewritten = OneDevice.run(&module).unwrap().module;
+        verify(&rewritten).unwrap();
+        let text = print(&rewritten);
+        assert!(["all-gather-start(%x)", "all-gather-done(%b1)"].iter().all(|name| text.contains(name)), "{text}");
+        assert_eq!(evaluate(&rewritten, &given).unwrap(), evaluate(&module, &given).unwrap());
+    }
+}
+
+#[test]
+fn pairs_with_other_devices_are_refused() {
+    for (from, to) in [
+        ("all-reduce-start(x), replica_groups={{0}}", "all-reduce-start(x), replica_groups={{0,1}}"),
+        ("source_target_pairs={{0,0}}", "source_target_pairs={{0,1}}"),
+    ] {
+        let module = parse(&PAIRS.replace(from, to)).unwrap();
+        let found = evaluate(&module, &inputs(&module, 1, &Options::default())).unwrap_err().to_string();
+        assert!(found.contains("HLO201") && found.contains("other devices"), "{found}");
+    }
+}
+
+/// The rows that parts write, told without a loop over rows.
+fn placed(input: &[f32], output: &[f32], columns: usize, parts: &[[i64; 3]]) -> Vec<f32> {
+    let (given, made) = (input.len() / columns, output.len() / columns);
+    let mut placed = output.to_vec();
+    for &[from, size, to] in parts {
+        for row in 0..size.min(given as i64) {
+            let (source, target) = (from + row, to + row);
+            if from >= 0 && to >= 0 && source < given as i64 && target < made as i64 {
+                for column in 0..columns {
+                    placed[target as usize * columns + column] = input[source as usize * columns + column];
+                }
+            }
+        }
+    }
+    placed
+}
+
+#[test]
+fn ragged_exchanges_of_one_device_place_what_they_are_given() {
+    let sets: [(&str, &[[i64; 3]]); 7] = [
+        ("s32", &[[1, 3, 2]]),
+        ("s32", &[[0, 2, 4], [2, 1, 0]]),
+        ("s8", &[[0, 3, 1], [1, 2, 2], [4, 1, 7]]),
+        ("s64", &[[3, 9, 1], [-1, 2, 0], [0, 2, -1], [0, 1 << 40, 6]]),
+        ("u32", &[[0, 0xffff_ffff, 0], [0xffff_fffe, 3, 1]]),
+        ("s32", &[[2, -3, 1], [i64::from(i32::MIN), 1, 0], [0, i64::from(i32::MAX), 5]]),
+        ("s32", &[]),
+    ];
+    for (given, made, columns) in [(5, 8, 3), (1, 2, 1), (0, 4, 2), (4, 0, 2)] {
+        for (ty, parts) in sets {
+            let list = |at: usize| parts.iter().map(|part| part[at].to_string()).collect::<Vec<_>>().join(",");
+            let count = parts.len();
+            let text = format!(
+                "HloModule m\nENTRY e {{\n  x = f32[{given},{columns}] parameter(0)\n  y = f32[{made},{columns}] parameter(1)\n  \
+                 f = {ty}[{count}] constant({{{}}})\n  s = {ty}[{count}] constant({{{}}})\n  t = {ty}[{count}] constant({{{}}})\n  \
+                 ROOT r = f32[{made},{columns}] ragged-all-to-all(x, y, f, s, t, s), replica_groups={{{{0}}}}\n}}\n",
+                list(0),
+                list(1),
+                list(2)
+            );
+            let module = parse(&text).unwrap();
+            let operands = inputs(&module, 7, &Options { numbers: Numbers::Small, ..Options::default() });
+            let floats = |literal: &Literal| match &literal.data {
+                Data::F32(numbers) => numbers.clone(),
+                data => panic!("{data:?} are no f32"),
+            };
+            let expected = placed(&floats(&operands[0]), &floats(&operands[1]), columns, parts);
+            assert_eq!(floats(&evaluate(&module, &operands).unwrap()[0]), expected, "{text}");
+            let after = OneDevice.run(&module).unwrap().module;
+            verify(&after).unwrap();
+            assert!(!print(&after).contains("ragged-"), "{}", print(&after));
+            assert_eq!(floats(&evaluate(&after, &operands).unwrap()[0]), expected, "{}", print(&after));
+        }
+    }
+}
+
 /// A module of one of the three operations over these extents.
 fn normalized(operation: &str, ty: &str, extents: &[i64], feature: usize) -> Module {
     let list = extents.iter().map(i64::to_string).collect::<Vec<_>>().join(",");

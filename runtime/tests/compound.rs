@@ -50,6 +50,24 @@ fn collectives_of_one_device_are_no_steps() {
     );
 }
 
+/// As XLA prints collectives and copies that it overlaps with other work, and what ragged parts are sent in.
+#[test]
+fn pairs_and_ragged_exchanges_of_one_device_are_no_steps() {
+    check(
+        "HloModule test\nadd {\na = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = f32[] add(a, b)\n}\nENTRY main {\n\
+         x = f32[4,6] parameter(0)\no = f32[9,6] parameter(1)\n\
+         rs = f32[4,6] all-reduce-start(x), replica_groups={{0}}, to_apply=add\nr = f32[4,6] all-reduce-done(rs)\n\
+         gs = (f32[4,6], f32[4,6]) all-gather-start(r), replica_groups={{0}}, dimensions={0}\ng = f32[4,6] all-gather-done(gs)\n\
+         ps = (f32[4,6], f32[4,6], u32[], u32[]) collective-permute-start(g), source_target_pairs={{0,0}}\n\
+         p = f32[4,6] collective-permute-done(ps)\n\
+         cs = (f32[4,6]{0,1}, f32[4,6], u32[]) copy-start(p)\nc = f32[4,6]{0,1} copy-done(cs)\n\
+         f = s32[2] constant({0, 2})\nz = s32[2] constant({2, 5})\nt = s32[2] constant({5, 1})\n\
+         w = f32[9,6] ragged-all-to-all(c, o, f, z, t, z), replica_groups={{0}}\n\
+         ROOT v = f32[9,6] negate(w)\n}\n",
+        0.0,
+    );
+}
+
 /// As XLA prints a fusion of scalars that computes what a reduction applies: one computation is called, and applied.
 #[test]
 fn a_computation_is_called_and_applied() {

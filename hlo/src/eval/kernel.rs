@@ -4,9 +4,10 @@ use super::call::Call;
 use super::work::Stop;
 use super::{
     bitcast, conversion, convolution, custom, dot, dynamic_slice, elementwise, fourier, gather, linalg, movement,
-    normalization, precision, ragged_dot, random, reduce, scaled_dot, scan, scatter, sort, top_k, window,
+    normalization, precision, ragged_dot, ragged_exchange, random, reduce, scaled_dot, scan, scatter, sort, top_k,
+    window,
 };
-use crate::ir::{Data, Op, Scalar};
+use crate::ir::{Data, Op};
 
 /// The elements of the results, one array per leaf of the shape.
 pub(super) fn compute(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
@@ -36,11 +37,8 @@ pub(super) fn compute(call: &Call<'_, '_>) -> Result<Vec<Data>, Stop> {
         Op::Binary(op) => elementwise::binary(call, *op),
         // There is one device.
         Op::PartitionId | Op::ReplicaId => Ok(Data::U32(vec![0])),
-        // Nobody sends it anything.
-        Op::CollectivePermute { .. } | Op::CollectiveBroadcast { .. } => {
-            let result = call.result();
-            let count = movement::extents(result).iter().product();
-            Ok(Data::filled(Scalar::from_bits(0, result.element_type), count))
+        Op::RaggedAllToAll { dimension, .. } => {
+            ragged_exchange::ragged_all_to_all(call, dimension.unwrap_or(0) as usize)
         }
         Op::Map { to_apply, .. } => elementwise::map(call, *to_apply),
         Op::Gather { .. } => gather::gather(call),
@@ -152,24 +150,24 @@ pub(super) fn refusal(op: &Op) -> Option<&'static str> {
         | Op::PartitionId
         | Op::ReplicaId
         | Op::AllGather { .. }
+        | Op::AllGatherStart { .. }
+        | Op::AllGatherDone
         | Op::AllReduce { .. }
+        | Op::AllReduceStart { .. }
+        | Op::AllReduceDone
         | Op::AllToAll { .. }
+        | Op::RaggedAllToAll { .. }
         | Op::ReduceScatter { .. }
         | Op::CollectiveBroadcast { .. }
         | Op::CollectivePermute { .. }
+        | Op::CollectivePermuteStart { .. }
+        | Op::CollectivePermuteDone
         | Op::Domain { .. }
         | Op::AsyncStart { .. }
         | Op::AsyncUpdate { .. }
         | Op::AsyncDone { .. }
         | Op::CopyStart { .. }
         | Op::CopyDone => None,
-        Op::AllGatherStart { .. }
-        | Op::AllGatherDone
-        | Op::AllReduceStart { .. }
-        | Op::AllReduceDone
-        | Op::RaggedAllToAll { .. }
-        | Op::CollectivePermuteStart { .. }
-        | Op::CollectivePermuteDone => Some(EXCHANGES),
         Op::Infeed { .. }
         | Op::Outfeed { .. }
         | Op::Send { .. }

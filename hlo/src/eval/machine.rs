@@ -8,6 +8,7 @@ use super::{Progress, kernel};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ir::{
     Alone, ArenaId, ArrayShape, Computation, ComputationId, Data, InstrId, Instruction, Literal, Op, Scalar, Shape,
+    keeps_what_it_was_given,
 };
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -250,16 +251,21 @@ impl<'a> Machine<'_, 'a> {
 /// A tuple with what further elements an asynchronous operation's shape has: numbers that only its end understands.
 fn with_contexts<'a>(work: &Work, mut elements: Vec<Value<'a>>, shape: &Shape) -> Result<Value<'a>, Stop> {
     for context in shape.as_tuple().unwrap_or_default().iter().skip(elements.len()) {
-        let mut zeros = Vec::new();
-        for array in context.leaves().into_iter().filter_map(Shape::as_array) {
-            let bytes = work.reserve(byte_size(array).ok_or(Stop::OutOfMemory)?)?;
-            let count = array.element_count().and_then(|count| usize::try_from(count).ok()).ok_or(Stop::OutOfMemory)?;
-            let data = zeroed(count, array.element_type)?;
-            zeros.push(Value::Array(Buffer::made(data, bytes)));
-        }
-        elements.push(assemble(context, &mut zeros.into_iter()));
+        elements.push(zeros(work, context)?);
     }
     Ok(Value::Tuple(elements))
+}
+
+/// A value of this shape of zeros.
+fn zeros<'a>(work: &Work, shape: &Shape) -> Result<Value<'a>, Stop> {
+    let mut zeros = Vec::new();
+    for array in shape.leaves().into_iter().filter_map(Shape::as_array) {
+        let bytes = work.reserve(byte_size(array).ok_or(Stop::OutOfMemory)?)?;
+        let count = array.element_count().and_then(|count| usize::try_from(count).ok()).ok_or(Stop::OutOfMemory)?;
+        let data = zeroed(count, array.element_type)?;
+        zeros.push(Value::Array(Buffer::made(data, bytes)));
+    }
+    Ok(assemble(shape, &mut zeros.into_iter()))
 }
 
 fn element(tuple: Value<'_>, index: usize) -> Value<'_> {
@@ -319,18 +325,19 @@ impl<'a> Machine<'_, 'a> {
             }
             Op::Bitcast if self.is_reshape(instruction) => return Ok(operands.swap_remove(0)),
             Op::AfterAll => return Ok(Value::Token),
-            op if Alone::of(op) == Some(Alone::Given) => {
-                let is_tuple = instruction.shape.as_tuple().is_some();
-                return Ok(if is_tuple { Value::Tuple(operands) } else { operands.swap_remove(0) });
+            op if matches!(Alone::of(op), Some(Alone::Given | Alone::Zeros)) => {
+                return self.exchanged(instruction, operands);
             }
-            Op::Domain { .. } | Op::AsyncUpdate { .. } => return Ok(operands.swap_remove(0)),
+            Op::Domain { .. } | Op::AsyncUpdate { .. } | Op::AllReduceDone => return Ok(operands.swap_remove(0)),
             // Everything has been computed when it was started.
             Op::CopyStart { .. } => {
                 let operand = operands.swap_remove(0);
                 return with_contexts(&self.run.work, vec![operand.clone(), operand], &instruction.shape);
             }
             Op::CopyDone => return Ok(element(operands.swap_remove(0), 0)),
-            Op::AsyncDone { .. } => return Ok(element(operands.swap_remove(0), 1)),
+            Op::AsyncDone { .. } | Op::AllGatherDone | Op::CollectivePermuteDone => {
+                return Ok(element(operands.swap_remove(0), 1));
+            }
             _ => {}
         }
         let chance = self.chance(instruction);
@@ -346,6 +353,20 @@ impl<'a> Machine<'_, 'a> {
         let made = kernel::compute(&call)?.into_iter().zip(bytes);
         let mut made = made.map(|(data, bytes)| Value::Array(Buffer::made(data, bytes)));
         Ok(assemble(&instruction.shape, &mut made))
+    }
+
+    /// What a collective of one device yields.
+    fn exchanged(&self, instruction: &'a Instruction, operands: Vec<Value<'a>>) -> Result<Value<'a>, Stop> {
+        let (op, shape, work) = (&instruction.op, &instruction.shape, &self.run.work);
+        let keeps = keeps_what_it_was_given(op);
+        let result = shape.as_tuple().filter(|_| keeps).map_or(shape, |elements| &elements[1]);
+        let together = |mut values: Vec<Value<'a>>| match result {
+            Shape::Tuple(_) => Value::Tuple(values),
+            _ => values.swap_remove(0),
+        };
+        let given = together(operands);
+        let received = if Alone::of(op) == Some(Alone::Zeros) { zeros(work, result)? } else { given.clone() };
+        if keeps { with_contexts(work, vec![given, received], shape) } else { Ok(received) }
     }
 
     /// What an operation that depends on chance is given in its place.

@@ -80,6 +80,7 @@ mod precise;
 mod precision;
 mod product;
 mod ragged_dot;
+mod ragged_exchange;
 mod random;
 mod reduce;
 mod region;

@@ -23,7 +23,7 @@ mod shape;
 mod span;
 mod words;
 
-pub(crate) use alone::{Alone, alone, is_collective};
+pub(crate) use alone::{Alone, alone, is_collective, keeps_what_it_was_given};
 pub use arena::{Arena, ArenaId, ComputationId, InstrId};
 pub use data::{Data, NativeType, Scalar};
 pub use element_type::ElementType;

@@ -33,6 +33,7 @@ mod ordered_scatter;
 mod other_dots;
 mod pass;
 mod pipeline;
+mod ragged_exchange;
 mod random_bits;
 mod random_numbers;
 mod rebuild;

@@ -2,15 +2,19 @@
 
 use super::build::Build;
 use super::pass::{Pass, Rewritten};
+use super::ragged_exchange::exchanged;
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
+use super::side_effects;
 use super::stable_order::constant;
 use crate::diagnostic::Diagnostics;
-use crate::ir::{Alone, Instruction, Module, Op, Scalar, alone};
+use crate::ir::{Alone, InstrId, Instruction, Module, Op, Scalar, Shape, alone, keeps_what_it_was_given};
+use std::collections::BTreeSet;
 
 /// Replaces `all-gather`, `all-reduce`, `all-to-all`, `collective-broadcast`, `collective-permute` and `reduce-scatter` in modules for one device by what they are given, or by zeros where nobody sends
-/// anything, and `partition-id` and `replica-id` by 0. The results are the same.
+/// anything, `ragged-all-to-all` by a gather, and `partition-id` and `replica-id` by 0. Pairs of operations that begin and end one of them, or a `copy`, are replaced alike. The results are
+/// the same.
 ///
-/// Modules of several replicas or partitions stay as they are, and so do pairs of operations that begin and end.
+/// Modules of several replicas or partitions stay as they are.
 pub struct OneDevice;
 
 impl Pass for OneDevice {
@@ -26,34 +30,85 @@ impl Pass for OneDevice {
         if module.replica_count().unwrap_or(1) != 1 || module.num_partitions().unwrap_or(1) != 1 {
             return Ok(Rewritten { module: module.clone(), changes: Vec::new() });
         }
+        let kept = of_kept_ends(module);
         Ok(rewrite_module(module, &mut |rebuild, candidate| match &candidate.op {
             Op::PartitionId | Op::ReplicaId => {
                 Some(("there is one device", Rewrite::Value(rebuild.scalar(Scalar::U32(0)))))
             }
+            Op::AllReduceDone | Op::AllGatherDone | Op::CollectivePermuteDone | Op::CopyDone => {
+                ended(rebuild, candidate)
+            }
+            _ if kept.contains(&(rebuild.source.name.as_str(), candidate.name.as_str())) => None,
+            Op::CopyStart { .. } => begun(rebuild, candidate, candidate.operands[0])
+                .map(|rewrite| ("a copy that begins may end at once", rewrite)),
             _ => given(module, rebuild, candidate),
         }))
     }
 }
 
+/// The computations and names of what begins something whose end stays as it is.
+fn of_kept_ends(module: &Module) -> BTreeSet<(&str, &str)> {
+    let mut kept = BTreeSet::new();
+    for computation in module.computations.values() {
+        for end in side_effects::pinned(computation) {
+            let operands = computation.instructions[end].operands.iter();
+            kept.extend(operands.map(|id| (computation.name.as_str(), computation.instructions[*id].name.as_str())));
+        }
+    }
+    kept
+}
+
 fn given(module: &Module, rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
     let shapes: Vec<_> = candidate.operands.iter().map(|operand| rebuild.get(*operand).shape.clone()).collect();
-    let alone = alone(module, candidate, shapes.iter())?;
-    let values = match alone {
-        Alone::Given => candidate.operands.clone(),
-        Alone::Zeros => {
-            let arrays = shapes.iter().filter_map(|shape| shape.as_array());
-            arrays
-                .map(|array| {
-                    let zero = Scalar::from_bits(0, array.element_type);
-                    constant(rebuild, zero, array.extents.clone())
-                })
-                .collect()
+    let values = match (alone(module, candidate, shapes.iter())?, &candidate.op) {
+        (Alone::Placed, Op::RaggedAllToAll { dimension, .. }) => {
+            vec![exchanged(rebuild, candidate, dimension.unwrap_or(0) as usize)]
+        }
+        (Alone::Given | Alone::Placed, _) => candidate.operands.clone(),
+        (Alone::Zeros, _) => shapes.iter().filter_map(|shape| zeros(rebuild, shape)).collect(),
+    };
+    let rewrite = if keeps_what_it_was_given(&candidate.op) {
+        let result = match &values[..] {
+            [value] => *value,
+            _ => rebuild.tuple(values),
+        };
+        begun(rebuild, candidate, result)?
+    } else {
+        match (candidate.shape.as_tuple(), &values[..]) {
+            (None, [value]) => Rewrite::Value(*value),
+            (Some(_), _) => Rewrite::Op(Op::Tuple, values),
+            _ => return None,
         }
     };
-    let rewrite = match (candidate.shape.as_tuple(), &values[..]) {
-        (None, [value]) => Rewrite::Value(*value),
-        (Some(_), _) => Rewrite::Op(Op::Tuple, values),
+    Some(("nobody else is part of the collective", rewrite))
+}
+
+/// What an operation that only begins yields: what it was given, its result, and numbers that only its end understands.
+fn begun(rebuild: &mut Rebuild<'_>, start: &Instruction, result: InstrId) -> Option<Rewrite> {
+    let given = match &start.operands[..] {
+        [operand] => *operand,
+        operands => rebuild.tuple(operands.to_vec()),
+    };
+    let [_, _, contexts @ ..] = start.shape.as_tuple()? else { return None };
+    let contexts: Option<Vec<InstrId>> = contexts.iter().map(|context| zeros(rebuild, context)).collect();
+    Some(Rewrite::Op(Op::Tuple, [vec![given, result], contexts?].concat()))
+}
+
+/// The value of what ends what has been replaced.
+fn ended(rebuild: &mut Rebuild<'_>, end: &Instruction) -> Option<Rule> {
+    let started = rebuild.get(end.operands[0]);
+    let value = match (&end.op, &started.op) {
+        (Op::AllReduceDone, Op::AllReduceStart { .. }) => return None,
+        (Op::AllReduceDone, _) => end.operands[0],
+        (Op::CopyDone, Op::Tuple) => started.operands[0],
+        (_, Op::Tuple) => started.operands[1],
         _ => return None,
     };
-    Some(("nobody else is part of the collective", rewrite))
+    Some(("what began has ended", Rewrite::Value(value)))
+}
+
+/// An array of zeros of this shape; `None` for what is none.
+fn zeros(rebuild: &mut Rebuild<'_>, shape: &Shape) -> Option<InstrId> {
+    let array = shape.as_array()?;
+    Some(constant(rebuild, Scalar::from_bits(0, array.element_type), array.extents.clone()))
 }

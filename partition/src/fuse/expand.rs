@@ -15,7 +15,7 @@ use weft_hlo::passes::{
 };
 
 /// The module with what has no code of its own written out as operations that have:
-/// - collectives of one device, batch normalization, `cholesky`, `triangular-solve` and LAPACK's routines;
+/// - collectives of one device, copies that begin and end, batch normalization, `cholesky`, `triangular-solve` and LAPACK's routines;
 /// - `ragged-dot`, `scaled-dot`, `fft`, `rng`, `rng-bit-generator`, `select-and-scatter`, `sort`, `topk`, the custom calls `ApproxTopK` and `PartialReduce`;
 /// - `mulhi`, `stochastic-convert`, `bitcast-convert` between widths, scatters of many windows into many elements in an order, constants of arrays in computations of elements, arrays in comparators, and in computations of elements that kernels cannot compute otherwise, and sums of narrow floats, which are accumulated in `f32`.
 ///
@@ -48,11 +48,16 @@ pub(super) fn expand<'m>(
                 | Op::BatchNormInference { .. }
                 | Op::BatchNormGrad { .. }
                 | Op::AllGather { .. }
+                | Op::AllGatherStart { .. }
                 | Op::AllReduce { .. }
+                | Op::AllReduceStart { .. }
                 | Op::AllToAll { .. }
+                | Op::RaggedAllToAll { .. }
                 | Op::ReduceScatter { .. }
                 | Op::CollectiveBroadcast { .. }
                 | Op::CollectivePermute { .. }
+                | Op::CollectivePermuteStart { .. }
+                | Op::CopyStart { .. }
                 | Op::PartitionId
                 | Op::ReplicaId
                 | Op::Cholesky { .. }

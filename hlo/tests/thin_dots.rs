@@ -1,6 +1,7 @@
 //! Dots in forms for many invocations compute what they did.
 
 use crate::count::cases;
+use num_complex::Complex;
 use std::fmt::Write as _;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::Literal;
@@ -51,9 +52,16 @@ fn random(numbers: &mut Numbers, ty: &str, is_thin: bool) -> (String, Vec<Litera
         let count: usize = shape.iter().product();
         let values: Vec<i32> = (0..count).map(|_| numbers.below(7) as i32 - 3).collect();
         let shape_of_literal: Vec<i64> = shape.iter().map(|extent| *extent as i64).collect();
+        let values = values.into_iter();
         operands.push(match ty {
-            "s32" => Literal::array(shape_of_literal, values),
-            _ => Literal::array(shape_of_literal, values.iter().map(|value| *value as f32).collect::<Vec<f32>>()),
+            "s32" => Literal::array(shape_of_literal, values.collect::<Vec<i32>>()),
+            "s64" => Literal::array(shape_of_literal, values.map(i64::from).collect::<Vec<i64>>()),
+            "f64" => Literal::array(shape_of_literal, values.map(f64::from).collect::<Vec<f64>>()),
+            "c64" => {
+                let values = values.map(|value| Complex::new(value as f32, (value ^ 1) as f32));
+                Literal::array(shape_of_literal, values.collect::<Vec<Complex<f32>>>())
+            }
+            _ => Literal::array(shape_of_literal, values.map(|value| value as f32).collect::<Vec<f32>>()),
         });
         writeln!(text, "  p{number} = {ty}[{}] parameter({number})", list(&shape)).unwrap();
         let (own_batch, rest) = order.split_at(batch.len());
@@ -81,7 +89,7 @@ fn all_forms_compute_the_dot() {
     let mut counts = [0; 3];
     for seed in 0..cases(200) {
         let mut numbers = Numbers(seed);
-        let ty = ["f32", "s32"][numbers.below(2)];
+        let ty = ["f32", "s32", "f32", "s64", "f64", "c64"][numbers.below(6)];
         let is_thin = numbers.below(2) == 0;
         let (text, operands) = random(&mut numbers, ty, is_thin);
         let module = parse(&text).unwrap_or_else(|findings| panic!("{findings}\n{text}"));

@@ -36,6 +36,8 @@ pub struct Product {
     pub columns: i64,
     /// Products that each result is the sum of; those of a word count as one.
     pub depth: i64,
+    /// Registers that an element of the operands or of the results takes, at most: 1, or 2 or 4 where elements are [wide](crate::Form), without vectors.
+    pub words: i64,
     /// The type of numbers of 8 bits of which four, that follow one another in the order of `k`, are a word, `s8` or `u8`: so their products are added at once. The last word is filled with zeros.
     pub packed: Option<ElementType>,
     /// Rows and columns of the results that an invocation computes.
@@ -145,7 +147,9 @@ impl Product {
     /// The tiles of a dot for a target, or why there are none, in a kernel that writes results of these types and has so many such sums, of tiles alike.
     ///
     /// - On GPUs dots of numbers of 8 bits, or fewer, into `s32` or `u32` of at least 8 products add four products at a time ([`packed`](Product::packed)).
-    /// - Columns are computed as vectors of four where they are a multiple of four.
+    /// - Columns are computed as vectors of four where they are a multiple of four, and elements are words.
+    /// - Elements of several registers (`f64`, `s64`, `u64`, `c64`, `c128`): an invocation has so many times fewer results, and in software reads for itself. None for a matrix by a vector, of which each element is for one result, and where
+    ///   columns read each its own: on llvmpipe both take as long as loops, or up to 1.3 times as long, and the latter 5 s to compile.
     /// - Devices in software whose subgroups are all of one size, 4 or 8: a workgroup is a subgroup, which lies along columns and has tiles of up to 4 × its size rows and columns, and 256 results, the columns of
     ///   which divide those that there are; 8 products of each result at a time. If half of a subgroup had no columns, there is none. Where registers are few, half as many rows again, but of small products and of windows that lie half outside.
     ///   Of such windows products of one place at a time: 8 where these divide those that a place has, else their greatest divisor from 12 down to 3, or, if there is none, 8 [of several places](Product::crosses), of half as many rows.
@@ -200,8 +204,12 @@ impl Product {
         if in_tiles < FEW_RESULTS as f64 || count >= i64::MAX as f64 {
             return Err(format!("{rows} by {columns} results are no tiles"));
         }
-        computes(computation, id)?;
-        let are_vectors = columns % VECTOR == 0 && (contraction.apart.is_none() || contraction.keeps_columns());
+        let words = words(computation, id)?;
+        if words > 1 && (columns == 1 || contraction.apart.is_some()) {
+            return Err(format!("its elements take {words} registers each, and few results share one"));
+        }
+        let are_vectors =
+            words == 1 && columns % VECTOR == 0 && (contraction.apart.is_none() || contraction.keeps_columns());
         let lanes = if are_vectors { 4 } else { 1 };
         let forms = results.iter().map(|ty| Form::of(*ty).ok_or_else(|| format!("it has results of {ty}")));
         for form in forms.collect::<Result<Vec<_>, _>>()? {
@@ -216,6 +224,7 @@ impl Product {
             rows,
             columns,
             depth,
+            words,
             packed,
             tile: [1, 1],
             group: [1, 1],
@@ -230,11 +239,12 @@ impl Product {
             matrices: None,
             transforms: false,
         };
-        let sums = power_of_two(i64::try_from(sums).unwrap_or(i64::MAX));
+        let sums = power_of_two(i64::try_from(sums).unwrap_or(i64::MAX)).saturating_mul(words);
         let product = match target.is_software() {
             _ if space.apart > 0 => space.along_lines(run, contraction.lines, target)?,
             true if folding.is_some() => space.own_rows(sums, target)?,
             true if let Some(product) = space.of_fourier(computation, id, target) => product,
+            true if words > 1 => space.own(sums, target),
             true => match space.together(sums, contraction.lhs.is_partial, target) {
                 Some(it) if contraction.lhs.is_partial => it.in_places(run),
                 Some(it) => it,
@@ -369,7 +379,7 @@ impl Product {
 
     /// Bytes of the tiles of both operands in workgroup memory, with what may lie between their rows.
     fn tile_bytes(&self) -> i64 {
-        4 * (self.tile_elements(0) + self.tile_elements(1) + 2 * self.step * Product::BETWEEN_PRODUCTS)
+        BYTES * self.words * (self.tile_elements(0) + self.tile_elements(1) + 2 * self.step * Product::BETWEEN_PRODUCTS)
     }
 
     fn in_stretches(self) -> Product {
@@ -495,18 +505,25 @@ impl Product {
     }
 }
 
-/// Whether products are added in registers of 32 bits.
-pub(crate) fn computes(computation: &Computation, id: InstrId) -> Result<(), String> {
+/// How many registers an element of the operands or of the results takes, at most; an error where there are no sums of numbers.
+pub(crate) fn words(computation: &Computation, id: InstrId) -> Result<i64, String> {
     let instruction = &computation.instructions[id];
     let shapes = instruction.operands.iter().map(|operand| &computation.instructions[*operand].shape);
+    let mut words = 1;
     for shape in shapes.chain([&instruction.shape]) {
         let ty = shape.as_array().map(|array| array.element_type).ok_or("it has several results")?;
-        let is_word = Form::of(ty).is_some_and(|form| form.parts() == 1);
-        if !is_word || ty == ElementType::Pred {
-            return Err(format!("tiles have sums of a word each, and not of {ty}"));
-        }
+        let form = Form::of(ty).filter(|_| ty != ElementType::Pred);
+        words = words.max(i64::from(form.ok_or_else(|| format!("tiles have no sums of {ty}"))?.parts()));
     }
-    Ok(())
+    Ok(words)
+}
+
+/// Whether products are added in registers of 32 bits.
+pub(crate) fn adds_words(computation: &Computation, id: InstrId) -> Result<(), String> {
+    match words(computation, id)? {
+        1 => Ok(()),
+        words => Err(format!("its elements take {words} registers each, and are to be words")),
+    }
 }
 
 impl fmt::Display for Product {
@@ -528,6 +545,7 @@ impl fmt::Display for Product {
             members,
             matrices,
             transforms,
+            words,
             ..
         } = self;
         let own = if *tiles == TileOwner::Invocation { "" } else { " shared" };
@@ -537,6 +555,7 @@ impl fmt::Display for Product {
         let apart = if *apart == 0 { String::new() } else { format!(" apart={apart}") };
         let crosses = if *crosses == 0 { String::new() } else { format!(" crosses={crosses}") };
         let packed = self.packed.map_or_else(String::new, |ty| format!(" packed={ty}"));
+        let words = if *words == 1 { String::new() } else { format!(" words={words}") };
         let members = if *members == 1 { String::new() } else { format!(" members={members}") };
         let matrices = matrices.map_or_else(String::new, |CooperativeMatrix { m, n, k, factor, .. }| {
             format!(" matrices={m}x{n}x{k}:{factor}")
@@ -544,7 +563,7 @@ impl fmt::Display for Product {
         let transforms = if *transforms { " transforms" } else { "" };
         write!(
             f,
-            "group={}x{} tile={}x{}{own} step={step}{ahead}{of_stretches}{lanes}{apart}{members}{matrices}{transforms}{crosses}{packed} space=[{batch}, {rows}, {depth}, {columns}]",
+            "group={}x{} tile={}x{}{own} step={step}{ahead}{of_stretches}{words}{lanes}{apart}{members}{matrices}{transforms}{crosses}{packed} space=[{batch}, {rows}, {depth}, {columns}]",
             group[0], group[1], tile[0], tile[1]
         )
     }

@@ -74,10 +74,27 @@ const TYPES: [[&str; 3]; 15] = [
     ["u4", "u8", "u32"],
 ];
 
+/// Types whose elements take several registers, those last that need `f64`.
+const WIDE: [[&str; 3]; 8] = [
+    ["s64", "s64", "s64"],
+    ["u64", "u64", "u64"],
+    ["s32", "s64", "s64"],
+    ["c64", "c64", "c64"],
+    ["c64", "c64", "c64"],
+    ["f64", "f64", "f64"],
+    ["f32", "f64", "f64"],
+    ["c128", "c128", "c128"],
+];
+
+/// Those that a device computes with.
+fn wide(device: &Device) -> &'static [[&'static str; 3]] {
+    if device.target().features.shader_f64 { &WIDE } else { &WIDE[..5] }
+}
+
 /// A dot of random dimensions in random order, alone or with something before and behind it.
-fn random(seed: u64) -> String {
+fn random(seed: u64, types: &[[&str; 3]]) -> String {
     let mut rng = Rng::new(seed);
-    let [left, right, result] = TYPES[rng.below(TYPES.len())];
+    let [left, right, result] = types[rng.below(types.len())];
     let (batch, rows): (Vec<usize>, Vec<usize>) = match rng.below(6) {
         0 => (vec![1 + rng.below(3)], vec![extent(&mut rng)]),
         1 => (vec![2, 1 + rng.below(2)], vec![3, 1 + rng.below(6)]),
@@ -147,9 +164,10 @@ fn random(seed: u64) -> String {
         _ => format!("  ROOT r = ({shape}) tuple(d)\n"),
     };
     let first = dot("d", x, y);
+    let two = if left.starts_with('c') { "(2, 0)" } else { "2" };
     format!(
         "HloModule m\nENTRY e {{\n  a = {a} parameter(0)\n  b = {b} parameter(1)\n  c = {shape} parameter(2)\n  \
-         two = {left}[] constant(2)\n  twice = {a} broadcast(two), dimensions={{}}\n  \
+         two = {left}[] constant({two})\n  twice = {a} broadcast(two), dimensions={{}}\n  \
          n = {a} multiply(a, twice)\n  m = {b} negate(b)\n{first}{tail}}}\n"
     )
 }
@@ -165,16 +183,15 @@ fn of_few_cores(device: &Device, schedule: Schedule) -> Target {
 }
 
 /// Runs programs of seeds with both schedules, every other one as if the device had no subgroups; of so many in so many, at least, a kernel has tiles.
-fn agree(program: impl Fn(u64) -> String, count: u64, least: u64, of: u64) {
-    let device = support::device();
+fn agree(device: &Device, program: impl Fn(u64) -> String, count: u64, least: u64, of: u64) {
     for schedule in Schedule::ALL {
-        let target = of_few_cores(&device, schedule);
+        let target = of_few_cores(device, schedule);
         let (mut tiled, mut report) = (0, String::new());
         let (first, count) = (first_seed(), cases(count));
         let without_subgroups = support::without_subgroups(target.clone());
         for seed in first..first + count {
             let text = program(seed);
-            match check(&device, if seed % 2 == 0 { &target } else { &without_subgroups }, &text) {
+            match check(device, if seed % 2 == 0 { &target } else { &without_subgroups }, &text) {
                 Ok(is_tiled) => tiled += u64::from(is_tiled),
                 Err(why) => writeln!(report, "seed {seed}: {why}\n{text}").unwrap(),
             }
@@ -186,7 +203,13 @@ fn agree(program: impl Fn(u64) -> String, count: u64, least: u64, of: u64) {
 
 #[test]
 fn dots_agree_with_the_evaluator() {
-    agree(random, 12, 2, 5);
+    agree(&support::device(), |seed| random(seed, &TYPES), 12, 2, 5);
+}
+
+#[test]
+fn dots_of_several_registers_agree_with_the_evaluator() {
+    let device = support::device();
+    agree(&device, |seed| random(seed, wide(&device)), 12, 2, 5);
 }
 
 /// Weights of 8 and of 4 bits, with a scale for each column and a zero point, and tiles of their products.
@@ -475,6 +498,8 @@ fn dots_with_few_results_agree_with_the_evaluator() {
         ("[96,200]", "[200]", "[96]", "f32"),
         ("[1,300]", "[300,77]", "[1,77]", "bf16"),
         ("[333]", "[333]", "[]", "s32"),
+        ("[24,1024]", "[1024,16]", "[24,16]", "s64"),
+        ("[65,300]", "[300]", "[65]", "c64"),
     ] {
         let contracted = a.matches(',').count();
         let text = format!(

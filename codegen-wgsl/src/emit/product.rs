@@ -280,7 +280,7 @@ impl<'e> Emission<'e> {
         }
         let is_shared = self.product.tiles == TileOwner::Workgroup;
         let is_plain = !is_shared && self.product.members == 1 && self.product.apart == 0;
-        let is_number = self.ty != ElementType::Pred && !is_plain;
+        let is_number = self.ty != ElementType::Pred && self.product.words == 1 && !is_plain;
         if is_number && !(target.forbid_contraction && target.arithmetic.contraction) {
             let is_one = (is_shared || target.hardware.few_registers) && !target.forbid_contraction;
             return self.define(self.ty, ScalarOp::MultiplyAdd { operands: [lhs, rhs, sum], is_one }, "sum", block);

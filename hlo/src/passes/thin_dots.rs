@@ -77,10 +77,9 @@ fn sides<'c>(rebuild: &Rebuild<'_>, candidate: &'c Instruction) -> Option<[Side<
 
 /// The zero that products of a dot are added to, of the type that they are added in; `None` for types that have no such form.
 fn zero(result: ElementType) -> Option<Scalar> {
+    use ElementType::{C64, C128, F32, F64, S32, S64, U32, U64};
     match result {
-        ElementType::S32 => Some(Scalar::S32(0)),
-        ElementType::U32 => Some(Scalar::U32(0)),
-        ElementType::F32 => Some(Scalar::F32(0.0)),
+        S32 | U32 | F32 | S64 | U64 | F64 | C64 | C128 => Some(Scalar::from_bits(0, result)),
         narrow => FloatFormat::of(narrow).map(|_| Scalar::F32(0.0)),
     }
 }

@@ -3,7 +3,7 @@
 use super::Decision;
 use super::expand::rewritten;
 use crate::contraction::{Contraction, Rows};
-use crate::product::{Product, computes};
+use crate::product::{Product, words};
 use crate::{Target, TileOwner};
 use std::borrow::Cow;
 use weft_hlo::ir::{Computation, InstrId, Module, Op};
@@ -32,7 +32,7 @@ pub(super) fn rewrite(module: Module, target: &Target, decisions: &mut Vec<Decis
 }
 
 fn form(computation: &Computation, dot: InstrId, target: &Target) -> Option<DotForm> {
-    computes(computation, dot).ok()?;
+    words(computation, dot).ok()?;
     let instruction = &computation.instructions[dot];
     let Op::Dot { lhs_contracting_dims, .. } = &instruction.op else { return None };
     let Contraction { rows, columns, depth, .. } = Contraction::of(computation, dot, Rows::Places).ok()?;

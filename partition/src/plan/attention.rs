@@ -11,7 +11,7 @@ use crate::attention::Attention;
 use crate::contraction::{Contraction, Rows, branches, feeding};
 use crate::form::Form;
 use crate::monoid::identity as neutral;
-use crate::product::computes;
+use crate::product::adds_words;
 use found::{Found, moved, reached};
 use std::collections::BTreeMap;
 use weft_affine::{Expr, Var};
@@ -90,8 +90,8 @@ impl Planner<'_> {
     pub(super) fn plan_attention(self, module: &Module, target: &Target) -> Result<FusionPlan, Refused> {
         let computation = self.computation;
         let found = Found::of(module, computation)?;
-        computes(computation, found.scores)?;
-        computes(computation, found.result)?;
+        adds_words(computation, found.scores)?;
+        adds_words(computation, found.result)?;
         if target.is_software() {
             let feeds = feeding(computation, |id| id == found.scores || id == found.result);
             let branch = computation.instructions.iter().find(|(id, it)| feeds[id.index()] && branches(&it.op));

@@ -1,6 +1,6 @@
 //! Convolutions as sums of products, by either schedule, against the evaluator.
 
-use super::{TYPES, agree, check, list, of_few_cores, tiled};
+use super::{TYPES, agree, check, list, of_few_cores, tiled, wide};
 use crate::support::{self, compile};
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, Literal};
@@ -9,9 +9,9 @@ use weft_partition::{Schedule, fuse};
 use weft_runtime::Executable;
 
 /// A convolution of random dimensions in random order, if asked for of groups of few features.
-fn random_convolution(seed: u64, of_few: bool) -> String {
+fn random_convolution(seed: u64, types: &[[&str; 3]], of_few: bool) -> String {
     let mut rng = Rng::new(seed);
-    let [left, right, result] = TYPES[rng.below(TYPES.len())];
+    let [left, right, result] = types[rng.below(types.len())];
     let space = if of_few { [1, 2, 2, 2, 3, 4][rng.below(6)] } else { [0, 1, 2, 2, 2, 3, 4][rng.below(7)] };
     let groups = [1, 1, 1, 2, 3][rng.below(5)];
     let of_batch = rng.below(3) == 0;
@@ -92,13 +92,19 @@ fn random_convolution(seed: u64, of_few: bool) -> String {
 
 #[test]
 fn convolutions_agree_with_the_evaluator() {
-    agree(|seed| random_convolution(seed, false), 16, 1, 6);
+    agree(&support::device(), |seed| random_convolution(seed, &TYPES, false), 16, 1, 6);
+}
+
+#[test]
+fn convolutions_of_several_registers_agree_with_the_evaluator() {
+    let device = support::device();
+    agree(&device, |seed| random_convolution(seed, wide(&device), false), 12, 1, 6);
 }
 
 /// Depthwise convolutions, those of groups of two or three features, and of one group.
 #[test]
 fn convolutions_of_few_features_agree_with_the_evaluator() {
-    agree(|seed| random_convolution(seed, true), 16, 1, 4);
+    agree(&support::device(), |seed| random_convolution(seed, &TYPES, true), 16, 1, 4);
 }
 
 /// Kernels whose features do not lie side by side are transposed first where invocations read for themselves, and what reads them is tiles.

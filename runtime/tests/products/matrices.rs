@@ -1,6 +1,6 @@
 //! Products of matrices that subgroups multiply, written out as loops, against the evaluator.
 
-use super::{products, random};
+use super::{TYPES, products, random};
 use crate::count::{cases, first_seed};
 use crate::support::{self, compile};
 use std::fmt::Write;
@@ -129,7 +129,7 @@ fn dots_agree_with_the_evaluator() {
     let (first, count) = (first_seed(), cases(if halves(&device) == HALVES { 4 } else { 1 }));
     for seed in first..first + count {
         let target = target(&device, &[halves(&device), WORDS], 64);
-        let text = random(seed);
+        let text = random(seed, &TYPES);
         if let Err(why) = check(&device, &target, &text) {
             writeln!(report, "seed {seed}: {why}\n{text}").unwrap();
         }

@@ -146,8 +146,8 @@ impl Emission<'_> {
         for number in 0..count {
             rhs.push(self.across(results, &first.checked_add_constant(number)?, known, block)?);
         }
-        // On devices in software a branch takes longer than to set to zero what is not covered.
-        let branches = self.target.effective_schedule() == Schedule::Gpu;
+        // On devices in software a branch takes longer than to set to zero what is not covered, of sums of a word.
+        let branches = self.target.effective_schedule() == Schedule::Gpu || self.product.words > 1;
         let mut sums = sums.into_iter();
         let mut added = Vec::new();
         for row in 0..rows {

@@ -2,7 +2,7 @@
 
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{Data, Literal, Module, Op};
-use weft_hlo::passes::{BatchNormalization, OneDevice, Pass};
+use weft_hlo::passes::{BatchNormalization, FreeOrder, OneDevice, Pass};
 use weft_hlo::random::{Numbers, Options, inputs};
 use weft_hlo::text::{parse, print};
 use weft_hlo::verify::verify;
@@ -84,9 +84,11 @@ ENTRY e {
   d4 = (f32[4,6], s8[3]) all-reduce-done(b4)
   d5 = (f32[4,6], s8[3]) all-gather-done(b5)
   d6 = f32[4,6]{0,1} copy-done(b6)
+  d7 = (f32[4,6], s8[3]) collective-permute(x, y), source_target_pairs={}
+  e7 = s8[3] get-tuple-element(d7), index=1
   e4 = s8[3] get-tuple-element(d4), index=1
   e5 = f32[4,6] get-tuple-element(d5), index=0
-  ROOT t = (f32[4,6], f32[4,6]{0,1}, s8[3], s8[3], s8[3], f32[4,6], f32[4,6]{0,1}) tuple(d0, d1, d2, d3, e4, e5, d6)
+  ROOT t = (f32[4,6], f32[4,6]{0,1}, s8[3], s8[3], s8[3], f32[4,6], f32[4,6]{0,1}, s8[3]) tuple(d0, d1, d2, d3, e4, e5, d6, e7)
 }
 ";
 
@@ -98,12 +100,12 @@ fn pairs_of_one_device_end_as_they_begin() {
     let [x, y] = [&given[0], &given[1]];
     let zeros = Literal::array([3], vec![0i8; 3]);
     let data = |results: &[Literal]| results.iter().map(|result| result.data.clone()).collect::<Vec<_>>();
-    let wanted = [x, x, y, &zeros, y, x, x].map(Literal::clone);
+    let wanted = [x, x, y, &zeros, y, x, x, &zeros].map(Literal::clone);
     assert_eq!(data(&expected), data(&wanted));
     let after = OneDevice.run(&module).unwrap().module;
     verify(&after).unwrap();
     let text = print(&after);
-    assert!(!["-start(", "-done("].iter().any(|name| text.contains(name)), "{text}");
+    assert!(!["-start(", "-done(", "-permute("].iter().any(|name| text.contains(name)), "{text}");
     assert_eq!(evaluate(&after, &given).unwrap(), expected);
 }
 
@@ -255,4 +257,33 @@ fn batch_normalization_is_made_of_sums() {
             }
         }
     }
+}
+
+/// An order that shows in no result is dropped, one of side effects is kept, in what is called, too.
+#[test]
+fn an_order_is_kept_where_it_shows() {
+    let text = "HloModule m\nf {\n  p = f32[3] parameter(0)\n  n = f32[3] negate(p)\n  ROOT e = f32[3] sine(p), control-predecessors={n}\n}\nENTRY e {\n  \
+                x = f32[3] parameter(0)\n  c = f32[3] call(x), to_apply=f\n  \
+                ROOT a = f32[3] add(c, x), control-predecessors={c}\n}\n";
+    let after = FreeOrder.run(&parse(text).unwrap()).unwrap();
+    assert_eq!(after.changes.len(), 2);
+    assert!(!print(&after.module).contains("control-predecessors"));
+    let printed = text.replace(
+        "  c = f32[3] call",
+        "  t = token[] after-all()\n  o = token[] outfeed(x, t), outfeed_shape=f32[3]\n  c = f32[3] call",
+    );
+    let after = FreeOrder.run(&parse(&printed).unwrap()).unwrap();
+    assert_eq!(after.changes.len(), 1, "{}", print(&after.module));
+    assert!(print(&after.module).contains("control-predecessors={c}"), "{}", print(&after.module));
+    let printed = text.replace(
+        "  n = f32[3] negate(p)",
+        "  t = token[] after-all()\n  o = token[] outfeed(p, t), outfeed_shape=f32[3]\n  n = f32[3] negate(p)",
+    );
+    assert!(FreeOrder.run(&parse(&printed).unwrap()).unwrap().changes.is_empty());
+    let pairs = PAIRS
+        .replace("d6 = f32[4,6]{0,1} copy-done(b6)", "d6 = f32[4,6]{0,1} copy-done(b6), control-predecessors={d0}");
+    let after = FreeOrder.run(&parse(&pairs).unwrap()).unwrap();
+    assert!(!print(&OneDevice.run(&after.module).unwrap().module).contains("-done("));
+    let several = pairs.replace("HloModule m\n", "HloModule m, replica_count=2\n");
+    assert!(FreeOrder.run(&parse(&several).unwrap()).unwrap().changes.is_empty());
 }

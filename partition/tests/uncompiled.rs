@@ -237,6 +237,7 @@ fn types_and_operations_without_code_stand_apart() {
             b = f64[4,4] negate(a)
             n = f32[4,4] convert(b)
             t = f32[4,4] tanh(n)
+            g = u64[] rng-get-and-update-state(), delta=1
             d = f32[4,4] cholesky(t), lower=true, control-predecessors={x}
             s = f32[4,4] sqrt(d)
             ROOT u = f32[4,4] floor(s)

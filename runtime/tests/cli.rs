@@ -562,7 +562,7 @@ fn shape_functions_are_shown_in_every_form() {
 /// What the host computes is told once, and counted.
 #[test]
 fn what_the_host_computes_is_told_and_counted() {
-    let text = "HloModule m\nENTRY e {\n  x = f32[4,4] parameter(0)\n  y = f32[4,4] exponential(x)\n  c = f32[4,4] cholesky(y), lower=true, control-predecessors={x}\n  \
+    let text = "HloModule m\nENTRY e {\n  x = f32[4,4] parameter(0)\n  g = u64[] rng-get-and-update-state(), delta=1\n  y = f32[4,4] exponential(x)\n  c = f32[4,4] cholesky(y), lower=true, control-predecessors={x}\n  \
         d = f32[4,4] cholesky(c), lower=true, control-predecessors={x}\n  ROOT z = f32[4,4] negate(d)\n}\n";
     let output = fed(&["run", "-", "--device", "gpu", "--stats", "--format", "json"], text);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

@@ -60,7 +60,7 @@ fn pairs_and_ragged_exchanges_of_one_device_are_no_steps() {
          gs = (f32[4,6], f32[4,6]) all-gather-start(r), replica_groups={{0}}, dimensions={0}\ng = f32[4,6] all-gather-done(gs)\n\
          ps = (f32[4,6], f32[4,6], u32[], u32[]) collective-permute-start(g), source_target_pairs={{0,0}}\n\
          p = f32[4,6] collective-permute-done(ps)\n\
-         cs = (f32[4,6]{0,1}, f32[4,6], u32[]) copy-start(p)\nc = f32[4,6]{0,1} copy-done(cs)\n\
+         cs = (f32[4,6]{0,1}, f32[4,6], u32[]) copy-start(p)\nc = f32[4,6]{0,1} copy-done(cs), control-predecessors={r}\n\
          f = s32[2] constant({0, 2})\nz = s32[2] constant({2, 5})\nt = s32[2] constant({5, 1})\n\
          w = f32[9,6] ragged-all-to-all(c, o, f, z, t, z), replica_groups={{0}}\n\
          ROOT v = f32[9,6] negate(w)\n}\n",

@@ -181,6 +181,7 @@ step {
   x = f32[3,3] get-tuple-element(s), index=1
   j = s32[] add(i, i)
   y = f32[3,3] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  g = u64[] rng-get-and-update-state(), delta=1
   z = f32[3,3] cholesky(y), control-predecessors={j}
   ROOT t = (s32[], f32[3,3]) tuple(j, z)
 }

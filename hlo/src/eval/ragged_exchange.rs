@@ -31,12 +31,13 @@ pub(super) fn ragged_all_to_all(call: &Call<'_, '_>, dimension: usize) -> Result
             };
             let within = |rows: usize, first: usize| rows.saturating_sub(first);
             let rows = size.min(within(given[dimension], from)).min(within(made[dimension], to));
+            if rows == 0 {
+                continue;
+            }
             for block in 0..outer {
                 let [source, target] =
                     [(given[dimension], from), (made[dimension], to)].map(|(rows, row)| (block * rows + row) * inner);
-                if rows > 0 {
-                    values[target..][..rows * inner].copy_from_slice(&input[source..][..rows * inner]);
-                }
+                values[target..][..rows * inner].copy_from_slice(&input[source..][..rows * inner]);
             }
         }
         Ok(W::data(values, call.result().element_type))

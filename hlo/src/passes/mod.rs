@@ -22,6 +22,7 @@ mod custom_calls;
 mod dead_code;
 mod flatten;
 mod fourier;
+mod free_order;
 mod gather_scatter;
 mod inline_calls;
 mod layouts;
@@ -64,6 +65,7 @@ pub use custom_calls::ExpandCustomCalls;
 pub use dead_code::DeadCode;
 pub use flatten::{flatten, flatten_around};
 pub use fourier::{FourierMatrix, FourierParts, FourierTransforms, expand_fourier};
+pub use free_order::FreeOrder;
 pub use gather_scatter::{CanonicalGather, CanonicalScatter};
 pub use inline_calls::InlineCalls;
 pub use layouts::Layouts;
@@ -112,6 +114,7 @@ pub const ON_REQUEST: &[&dyn Pass] = &[
     &BatchNormalization,
     &BitcastWidths,
     &FourierTransforms,
+    &FreeOrder,
     &LinearAlgebra,
     &MultiplyHigh,
     &OneDevice,

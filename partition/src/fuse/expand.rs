@@ -9,9 +9,9 @@ use std::borrow::Cow;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{Computation, ComputationId, ElementType, InstrId, Instruction, Module, Op};
 use weft_hlo::passes::{
-    BatchNormalization, BitcastWidths, DeadCode, MultiplyHigh, OneDevice, OtherDots, Pass, RandomBits, RegionConstants,
-    Rewritten, SelectAndScatter, Sorts, StochasticConvert, Tuples, WideSums, expand_fourier, expand_linear_algebra,
-    expand_random_numbers, expand_scalar_regions, order_scatters,
+    BatchNormalization, BitcastWidths, DeadCode, FreeOrder, MultiplyHigh, OneDevice, OtherDots, Pass, RandomBits,
+    RegionConstants, Rewritten, SelectAndScatter, Sorts, StochasticConvert, Tuples, WideSums, expand_fourier,
+    expand_linear_algebra, expand_random_numbers, expand_scalar_regions, order_scatters,
 };
 
 /// The module with what has no code of its own written out as operations that have:
@@ -72,6 +72,7 @@ pub(super) fn expand<'m>(
     let mut expanded = Cow::Borrowed(module);
     let has_f64 = target.features.shader_f64 && target.features.shader_int64;
     let computes = |element_type: ElementType| has_f64 || !matches!(element_type, ElementType::F64 | ElementType::C128);
+    run(&FreeOrder, &mut expanded, decisions)?;
     rewritten(expand_linear_algebra(&expanded, &computes), &mut expanded, decisions);
     rewritten(expand_fourier(&expanded, &computes), &mut expanded, decisions);
     rewritten(expand_random_numbers(&expanded, &computes), &mut expanded, decisions);

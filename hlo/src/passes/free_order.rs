@@ -1,0 +1,64 @@
+//! Control predecessors where no order shows.
+
+use super::pass::{Change, Pass, Rewritten};
+use crate::diagnostic::Diagnostics;
+use crate::ir::{ArenaId, Instruction, Module, Op, is_collective};
+
+/// Drops `control-predecessors` in computations in which nothing has side effects, nor in what they call: then an order is part of no result, and would keep passes from rewriting what it names, as other passes leave it as it is. Collectives of
+/// modules for one device, and copies that begin and end, count as values.
+pub struct FreeOrder;
+
+impl Pass for FreeOrder {
+    fn name(&self) -> &'static str {
+        "free-order"
+    }
+
+    fn about(&self) -> &'static str {
+        "drops control predecessors where nothing has side effects"
+    }
+
+    fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
+        let is_one = module.replica_count().unwrap_or(1) == 1 && module.num_partitions().unwrap_or(1) == 1;
+        let mut made = module.clone();
+        let (mut changes, mut effects) = (Vec::new(), Vec::with_capacity(module.computations.len()));
+        for computation in made.computations.values_mut() {
+            let calls_effect = |instruction: &Instruction| {
+                let callees = instruction.op.called_computations();
+                callees.into_iter().any(|callee| effects.get(callee.index()).copied().unwrap_or(true))
+            };
+            let has_effect = |instruction: &Instruction| {
+                instruction.op.has_side_effects() && !(is_one && is_value(&instruction.op)) || calls_effect(instruction)
+            };
+            let has = computation.instructions.values().any(has_effect);
+            effects.push(has);
+            if has {
+                continue;
+            }
+            for instruction in computation.instructions.values_mut() {
+                let before = instruction.attributes.len();
+                instruction.attributes.retain(|attribute| attribute.name != "control-predecessors");
+                if instruction.attributes.len() < before {
+                    let place = format!("{}/{}", computation.name, instruction.name);
+                    changes.push(Change { rule: "an order without side effects shows in no result", place });
+                }
+            }
+        }
+        Ok(Rewritten { module: if changes.is_empty() { module.clone() } else { made }, changes })
+    }
+}
+
+/// Whether what has effects on other devices, or while others compute, is a value where there is one device and one thing at a time.
+fn is_value(op: &Op) -> bool {
+    is_collective(op)
+        || matches!(
+            op,
+            Op::AllGatherDone
+                | Op::AllReduceDone
+                | Op::CollectivePermuteDone
+                | Op::CopyStart { .. }
+                | Op::CopyDone
+                | Op::AsyncStart { .. }
+                | Op::AsyncUpdate { .. }
+                | Op::AsyncDone { .. }
+        )
+}

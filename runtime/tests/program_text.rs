@@ -41,6 +41,7 @@ const ON_HOST: &str = "HloModule on_host
 ENTRY main {
   x = f32[4,4] parameter(0)
   n = f32[4,4] negate(x)
+  g = u64[] rng-get-and-update-state(), delta=1
   c = f32[4,4] cholesky(n), lower=true, control-predecessors={x}
   ROOT r = f32[4,4] add(c, x)
 }";

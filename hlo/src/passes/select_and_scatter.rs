@@ -1,5 +1,7 @@
 //! Expansion of select-and-scatter into reductions.
 
+mod spread;
+
 use super::build::{Build, Callee};
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
@@ -13,6 +15,9 @@ use crate::ir::{
 /// Replaces `select-and-scatter` by two reductions: a `reduce-window` that finds which element each position of the window
 /// selects, and a `reduce` that combines, for each element of the operand, the source's elements of those positions around it that
 /// have selected it. Both combine in the order of the operation, so the result is the same bit for bit.
+///
+/// Where windows are without holes and at most 16 meet in an element, it is no `reduce` but elementwise, of slices of the positions, each
+/// repeated as the strides say: what is read of either side by side is known then.
 ///
 /// Arrays whose places `s32` cannot count stay as they are.
 pub struct SelectAndScatter;
@@ -62,6 +67,10 @@ fn expand(
         return Some(("select-and-scatter of no windows is the initial value", Rewrite::Value(value)));
     }
     let selected = selected(rebuild, operand, &positions, window, select)?;
+    let reason = "select-and-scatter combines the source where a window has selected";
+    if let Some(value) = spread::combined(rebuild, (source, selected, initial), &base, &along, scatter) {
+        return Some((reason, Rewrite::Value(value)));
+    }
 
     // Arrays of an element's indices, and then of those of the window where it is wide.
     let wide: Vec<i64> = along.iter().map(|along| along.window.size).filter(|size| *size > 1).collect();
@@ -91,7 +100,7 @@ fn expand(
     let op = Op::Reduce { dimensions: windows, to_apply };
     let combined = rebuild.add(Shape::Tuple(shape.to_vec()), op, vec![values, hits, initial, is_initial]);
     let value = rebuild.element(combined, 0);
-    Some(("select-and-scatter combines the source where a window has selected", Rewrite::Value(value)))
+    Some((reason, Rewrite::Value(value)))
 }
 
 /// For each position of the window the row-major number of the element that is selected, -1 where it covers none.

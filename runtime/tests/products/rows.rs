@@ -60,7 +60,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn random(seed: u64) -> Rows {
+    fn random(seed: u64, has_f64: bool) -> Rows {
         let mut rng = Rng::new(seed);
         let kind = KINDS[rng.below(KINDS.len())];
         let extent = |rng: &mut Rng, most: usize| match rng.below(4) {
@@ -75,7 +75,8 @@ impl Rows {
         };
         let rows = if rng.below(4) == 0 { vec![2, extent(&mut rng, 16)] } else { vec![extent(&mut rng, 64)] };
         let batch = [vec![], vec![], vec![3], vec![2, 2]][rng.below(4)].clone();
-        let types = [["f32", "f32"], ["f32", "f32"], ["bf16", "f32"], ["bf16", "bf16"], ["f16", "f16"]][rng.below(5)];
+        let types = [["f32", "f32"], ["f32", "f32"], ["bf16", "f32"], ["bf16", "bf16"], ["f16", "f16"], ["f64", "f64"]];
+        let types = types[rng.below(if has_f64 { 6 } else { 5 })];
         let mut order: Vec<usize> = (0..batch.len() + rows.len() + columns.len()).collect();
         if rng.below(4) == 0 {
             rng.shuffle(&mut order);
@@ -208,7 +209,7 @@ fn random_rows_of_dots_agree_with_the_evaluator() {
         let (mut folded, mut report) = (0, String::new());
         let (first, count) = (first_seed(), cases(4));
         for seed in first..first + count {
-            let text = Rows::random(seed).text();
+            let text = Rows::random(seed, device.target().features.shader_f64).text();
             match check(&device, &target, &text, seed) {
                 Ok((_, folding)) => folded += folding as u64,
                 Err(why) => writeln!(report, "seed {seed}: {why}\n{text}").unwrap(),

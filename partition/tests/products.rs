@@ -319,6 +319,44 @@ fn tiles_are_taller_where_registers_are_few() {
     }
 }
 
+/// Elements of several registers leave an invocation so many times fewer results, and a tile of a workgroup takes so many times more memory; what few results share of them is read by loops.
+#[test]
+fn elements_of_several_registers_have_smaller_tiles() {
+    let dot = |ty: &str, columns: i64| {
+        format!(
+            "x = {ty}[256,256] parameter(0)\nw = {ty}[256,{columns}] parameter(1)\n\
+             ROOT y = {ty}[256,{columns}] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+        )
+    };
+    let depthwise = "x = c64[1,16,16,8] parameter(0)\nw = c64[3,3,1,8] parameter(1)\nROOT y = c64[1,16,16,8] convolution(x, w), \
+                     window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=8";
+    for (preset, body, expected) in [
+        ("software", dot("f32", 256), Ok("tile=16x16")),
+        ("software", dot("c64", 256), Ok("tile=8x8 step=4 stretch=16 words=2 space")),
+        ("software", dot("s64", 256), Ok("tile=8x8 step=4 stretch=16 words=2 space")),
+        ("software", dot("f64", 256), Ok("tile=8x8 step=4 stretch=16 words=2 space")),
+        ("software", dot("c128", 256), Ok("tile=4x8 step=4 stretch=16 words=4 space")),
+        ("discrete", dot("u64", 256), Ok("shared step=32 stretch=32 words=2 space")),
+        ("software", dot("s64", 1), Err("its elements take 2 registers each, and few results share one")),
+        ("software", depthwise.to_owned(), Err("its elements take 2 registers each, and few results share one")),
+    ] {
+        let target = Target::preset(preset).unwrap().with(|target| {
+            (target.features.shader_f64, target.features.shader_int64, target.features.subgroup) = (true, true, None);
+        });
+        let fused = fuse(&read(&body), &target).unwrap();
+        let of = |id| Some((fused.plan(id)?.emitter(), fused.plan(id)?.text(&fused.module.computations[id])));
+        let plans: Vec<(Emitter, String)> = fused.module.computations.ids().filter_map(of).collect();
+        let (emitter, text) = &plans[0];
+        match (emitter, expected) {
+            (Emitter::Product(product), Ok(expected)) => {
+                assert!(product.to_string().contains(expected), "{product}\n{body}");
+            }
+            (_, Err(reason)) => assert!(text.contains(reason), "{text}\n{body}"),
+            (emitter, _) => panic!("{emitter:?}\n{body}"),
+        }
+    }
+}
+
 /// Fusing takes time by the number of products: of those of a chain with own matrices and with one, and of those of one matrix.
 #[test]
 fn fusing_takes_time_by_the_number_of_products() {

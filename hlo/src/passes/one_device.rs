@@ -60,12 +60,10 @@ fn of_kept_ends(module: &Module) -> BTreeSet<(&str, &str)> {
 
 fn given(module: &Module, rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {
     let shapes: Vec<_> = candidate.operands.iter().map(|operand| rebuild.get(*operand).shape.clone()).collect();
-    let values = match (alone(module, candidate, shapes.iter())?, &candidate.op) {
-        (Alone::Placed, Op::RaggedAllToAll { dimension, .. }) => {
-            vec![exchanged(rebuild, candidate, dimension.unwrap_or(0) as usize)]
-        }
-        (Alone::Given | Alone::Placed, _) => candidate.operands.clone(),
-        (Alone::Zeros, _) => shapes.iter().filter_map(|shape| zeros(rebuild, shape)).collect(),
+    let values = match alone(module, candidate, shapes.iter())? {
+        Alone::Given => candidate.operands.clone(),
+        Alone::Placed => vec![exchanged(rebuild, candidate)?],
+        Alone::Zeros => shapes.iter().filter_map(|shape| zeros(rebuild, shape)).collect(),
     };
     let rewrite = if keeps_what_it_was_given(&candidate.op) {
         let result = match &values[..] {

@@ -6,15 +6,15 @@ use super::stable_order::constant;
 use crate::ir::{BinaryOp, ComparisonDirection, ElementType, InstrId, Instruction, Op, Scalar, Shape};
 
 /// The output with the parts of the input written to it, of the operands of a `ragged-all-to-all`: each row of the output is
-/// told which part it is the last to be written by, and where in the input that has it from.
-pub(super) fn exchanged(rebuild: &mut Rebuild<'_>, exchange: &Instruction, dimension: usize) -> InstrId {
-    let [input, output, from, sizes, to, ..] = exchange.operands[..] else {
-        unreachable!("the verifier has seen to the operands");
-    };
+/// told which part it is the last to be written by, and where in the input that has it from. `None` for other operations.
+pub(super) fn exchanged(rebuild: &mut Rebuild<'_>, exchange: &Instruction) -> Option<InstrId> {
+    let Op::RaggedAllToAll { dimension, .. } = exchange.op else { return None };
+    let [input, output, from, sizes, to, ..] = exchange.operands[..] else { return None };
+    let dimension = usize::try_from(dimension.unwrap_or(0)).ok()?;
     let (given, made) = (rebuild.array(input).extents.clone(), rebuild.array(output).extents.clone());
     let (parts, rows) = (rebuild.array(from).extents.iter().product::<i64>(), made[dimension]);
     if parts == 0 || given.contains(&0) || made.contains(&0) {
-        return output;
+        return Some(output);
     }
     // `s32` holds what they may be, and each sum and difference of those that count.
     let number = match rebuild.element_type(from) {
@@ -59,7 +59,7 @@ pub(super) fn exchanged(rebuild: &mut Rebuild<'_>, exchange: &Instruction, dimen
     let place = rebuild.binary(BinaryOp::Add, row, shift);
     let moved = slices(rebuild, input, place, dimension);
     let is_written = rebuild.broadcast(is_written, &[dimension as i64], made);
-    rebuild.selected(is_written, moved, output)
+    Some(rebuild.selected(is_written, moved, output))
 }
 
 /// The greatest number of each of the rows `s32[rows, n]`, -1 at least.

@@ -287,3 +287,15 @@ fn an_order_is_kept_where_it_shows() {
     let several = pairs.replace("HloModule m\n", "HloModule m, replica_count=2\n");
     assert!(FreeOrder.run(&parse(&several).unwrap()).unwrap().changes.is_empty());
 }
+
+/// What only reads a collective may have an order beside side effects: the collective is what it was given all the same.
+#[test]
+fn collectives_that_ordered_instructions_read_are_what_they_are_given() {
+    let text = "HloModule m\nENTRY e {\n  x = f32[3] parameter(0)\n  g = u64[] rng-get-and-update-state(), delta=1\n  \
+                b = (f32[3], f32[3]) all-gather-start(x), replica_groups={{0}}, dimensions={0}\n  d = f32[3] all-gather-done(b)\n  \
+                ROOT n = f32[3] negate(d), control-predecessors={x}\n}\n";
+    let ordered = FreeOrder.run(&parse(text).unwrap()).unwrap();
+    assert!(ordered.changes.is_empty());
+    let text = print(&OneDevice.run(&ordered.module).unwrap().module);
+    assert!(text.contains("negate(x)") || text.contains("negate(%x)"), "{text}");
+}

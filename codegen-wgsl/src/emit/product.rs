@@ -290,6 +290,11 @@ impl<'e> Emission<'e> {
         self.binary(add, [sum, product], "sum", block)
     }
 
+    /// Whether products with zeros may be something else, so that there are none where a window covers nothing; those of integers are zeros.
+    fn has_infinities(&self) -> bool {
+        self.ty.is_float() || self.ty.is_complex()
+    }
+
     /// What makes a product, and what adds it.
     fn operations(&self) -> [BinaryOp; 2] {
         match self.ty {

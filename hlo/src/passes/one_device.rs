@@ -35,9 +35,7 @@ impl Pass for OneDevice {
             Op::PartitionId | Op::ReplicaId => {
                 Some(("there is one device", Rewrite::Value(rebuild.scalar(Scalar::U32(0)))))
             }
-            Op::AllReduceDone | Op::AllGatherDone | Op::CollectivePermuteDone | Op::CopyDone => {
-                ended(rebuild, candidate)
-            }
+            op if ends(op) => ended(rebuild, candidate),
             _ if kept.contains(&(rebuild.source.name.as_str(), candidate.name.as_str())) => None,
             Op::CopyStart { .. } => begun(rebuild, candidate, candidate.operands[0])
                 .map(|rewrite| ("a copy that begins may end at once", rewrite)),
@@ -46,11 +44,17 @@ impl Pass for OneDevice {
     }
 }
 
+/// Whether an operation ends what another has begun.
+fn ends(op: &Op) -> bool {
+    matches!(op, Op::AllReduceDone | Op::AllGatherDone | Op::CollectivePermuteDone | Op::CopyDone)
+}
+
 /// The computations and names of what begins something whose end stays as it is.
 fn of_kept_ends(module: &Module) -> BTreeSet<(&str, &str)> {
     let mut kept = BTreeSet::new();
     for computation in module.computations.values() {
-        for end in side_effects::pinned(computation) {
+        let pinned = side_effects::pinned(computation);
+        for end in pinned.into_iter().filter(|id| ends(&computation.instructions[*id].op)) {
             let operands = computation.instructions[end].operands.iter();
             kept.extend(operands.map(|id| (computation.name.as_str(), computation.instructions[*id].name.as_str())));
         }
@@ -102,7 +106,13 @@ fn ended(rebuild: &mut Rebuild<'_>, end: &Instruction) -> Option<Rule> {
         (_, Op::Tuple) => started.operands[1],
         _ => return None,
     };
-    Some(("what began has ended", Rewrite::Value(value)))
+    let made = rebuild.get(value);
+    // A tuple's elements may have layouts of their own.
+    let rewrite = match made.op {
+        Op::Tuple => Rewrite::Op(Op::Tuple, made.operands.clone()),
+        _ => Rewrite::Value(value),
+    };
+    Some(("what began has ended", rewrite))
 }
 
 /// An array of zeros of this shape; `None` for what is none.

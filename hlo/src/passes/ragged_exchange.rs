@@ -16,9 +16,11 @@ pub(super) fn exchanged(rebuild: &mut Rebuild<'_>, exchange: &Instruction) -> Op
     if parts == 0 || given.contains(&0) || made.contains(&0) {
         return Some(output);
     }
-    // `s32` holds what they may be, and each sum and difference of those that count.
+    // What holds all of them, and each sum and difference of those that count.
+    let is_long = i32::try_from(rows.max(given[dimension])).is_err();
     let number = match rebuild.element_type(from) {
         ElementType::S64 | ElementType::U64 | ElementType::U32 => ElementType::S64,
+        _ if is_long => ElementType::S64,
         _ => ElementType::S32,
     };
     let pairs = vec![rows, parts];

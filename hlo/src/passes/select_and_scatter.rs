@@ -1,4 +1,4 @@
-//! Expansion of select-and-scatter into reductions.
+//! Expansion of select-and-scatter into a reduction and what it has selected.
 
 mod spread;
 
@@ -28,7 +28,7 @@ impl Pass for SelectAndScatter {
     }
 
     fn about(&self) -> &'static str {
-        "writes select-and-scatter out as two reductions"
+        "writes select-and-scatter out as a reduction and what it has selected"
     }
 
     fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {

@@ -6,7 +6,7 @@ use crate::contraction::{Contraction, Rows};
 use crate::product::{Product, words};
 use crate::{Target, TileOwner};
 use std::borrow::Cow;
-use weft_hlo::ir::{Computation, InstrId, Module, Op};
+use weft_hlo::ir::{Computation, ElementType, InstrId, Module, Op};
 use weft_hlo::passes::{self, DotForm};
 
 /// Products of a result from which on a dot with a vector is a reduction of products: rows and columns of it are folded by workgroups.
@@ -34,6 +34,11 @@ pub(super) fn rewrite(module: Module, target: &Target, decisions: &mut Vec<Decis
 fn form(computation: &Computation, dot: InstrId, target: &Target) -> Option<DotForm> {
     words(computation, dot).ok()?;
     let instruction = &computation.instructions[dot];
+    let ty = instruction.shape.as_array()?.element_type;
+    let has_f64 = target.features.shader_f64 && target.features.shader_int64;
+    if matches!(ty, ElementType::F64 | ElementType::C128) && !has_f64 {
+        return None;
+    }
     let Op::Dot { lhs_contracting_dims, .. } = &instruction.op else { return None };
     let Contraction { rows, columns, depth, .. } = Contraction::of(computation, dot, Rows::Places).ok()?;
     if rows == 0 || columns == 0 || depth < LONG {

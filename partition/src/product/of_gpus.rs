@@ -152,7 +152,8 @@ impl Product {
         };
         let cores = i64::from(target.hardware.cores);
         let memory = i64::from(target.max_workgroup_storage_bytes);
-        let bytes = |product: &Product| sums * product.tile_bytes() + product.folding_bytes(folding);
+        // Sums count registers, and so do bytes.
+        let bytes = |product: &Product| sums / self.words * product.tile_bytes() + product.folding_bytes(folding);
         let fits = |shape: &&Shape| {
             let product = of(shape);
             sums <= shape.sums

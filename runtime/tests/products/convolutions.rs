@@ -3,7 +3,7 @@
 use super::{TYPES, agree, check, list, of_few_cores, tiled, wide};
 use crate::support::{self, compile};
 use weft_hlo::eval::evaluate;
-use weft_hlo::ir::{Data, Literal};
+use weft_hlo::ir::{Complex, Data, Literal};
 use weft_hlo::random::{Numbers, Options, Rng, inputs};
 use weft_partition::{Schedule, fuse};
 use weft_runtime::Executable;
@@ -126,6 +126,30 @@ fn kernels_of_convolutions_are_transposed_once() {
     }
 }
 
+/// Sets the first number and the last one.
+fn set_ends(data: &mut Data, [first, last]: [f32; 2]) {
+    fn set<T>(values: &mut [T], [first, last]: [T; 2]) {
+        let end = values.len() - 1;
+        (values[0], values[end]) = (first, last);
+    }
+    match data {
+        Data::F32(values) => set(values, [first, last]),
+        Data::F64(values) => set(values, [first, last].map(f64::from)),
+        Data::C64(values) => set(values, [first, last].map(|number| Complex::new(number, 0.0))),
+        data => panic!("{data:?} are no floats"),
+    }
+}
+
+/// The numbers, of complex ones both parts.
+fn parts(data: &Data) -> Vec<f64> {
+    match data {
+        Data::F32(values) => values.iter().map(|value| f64::from(*value)).collect(),
+        Data::F64(values) => values.clone(),
+        Data::C64(values) => values.iter().flat_map(|value| [value.re, value.im].map(f64::from)).collect(),
+        data => panic!("{data:?} are no floats"),
+    }
+}
+
 /// Where a window covers no element there is no product: not of what is no number, nor of infinity.
 #[test]
 fn nothing_is_multiplied_where_a_window_covers_nothing() {
@@ -133,6 +157,9 @@ fn nothing_is_multiplied_where_a_window_covers_nothing() {
     for (input, kernel, result, labels, window) in [
         ("f32[1,6,7,8]", "f32[3,3,8,16]", "f32[1,6,7,16]", "b01f_01io->b01f", "size=3x3 pad=1_1x1_1"),
         ("f32[1,3,6,7]", "f32[16,3,3,3]", "f32[1,16,6,7]", "bf01_oi01->bf01", "size=3x3 pad=1_1x1_1"),
+        ("c64[1,6,7,8]", "c64[3,3,8,16]", "c64[1,6,7,16]", "b01f_01io->b01f", "size=3x3 pad=1_1x1_1"),
+        ("c64[2,9,12,3]", "c64[5,4,3,64]", "c64[2,5,6,64]", "b01f_01io->b01f", "size=5x4 stride=2x2 pad=2_2x1_1"),
+        ("f64[1,6,7,8]", "f64[3,3,8,16]", "f64[1,6,7,16]", "b01f_01io->b01f", "size=3x3 pad=1_1x1_1"),
         ("f32[2,5,8]", "f32[3,8,4]", "f32[2,10,4]", "b0f_0io->b0f", "size=3 pad=1_2 lhs_dilate=2"),
         ("f32[2,9,12,3]", "f32[5,4,3,64]", "f32[2,5,6,64]", "b01f_01io->b01f", "size=5x4 stride=2x2 pad=2_2x1_1"),
         ("f32[1,10,48,3]", "f32[5,4,3,64]", "f32[1,5,24,64]", "b01f_01io->b01f", "size=5x4 stride=2x2 pad=2_2x1_1"),
@@ -152,12 +179,13 @@ fn nothing_is_multiplied_where_a_window_covers_nothing() {
             "HloModule m\nENTRY e {{\n  a = {input} parameter(0)\n  b = {kernel} parameter(1)\n  \
              ROOT c = {result} convolution(a, b), window={{{window}}}, dim_labels={labels}\n}}\n"
         );
+        if input.starts_with("f64") && !device.target().features.shader_f64 {
+            continue;
+        }
         let module = &support::module(&text);
         let mut arguments = inputs(module, 1, &Options { numbers: Numbers::Tame, ..Options::default() });
         // The first element of the kernel's window, and one of its last.
-        let Data::F32(values) = &mut arguments[1].data else { panic!("{text}") };
-        let last = values.len() - 1;
-        (values[0], values[last]) = (f32::INFINITY, f32::NAN);
+        set_ends(&mut arguments[1].data, [f32::INFINITY, f32::NAN]);
         let expected = evaluate(module, &arguments).unwrap();
         for schedule in Schedule::ALL {
             let target = of_few_cores(&device, schedule);
@@ -166,9 +194,8 @@ fn nothing_is_multiplied_where_a_window_covers_nothing() {
             assert!(program.shaders().iter().all(|shader| shader.proofs().are_complete()), "{schedule}: {text}");
             let executable = Executable::new(&device, program).unwrap();
             let results = executable.run(&arguments).unwrap();
-            let kinds = |literal: &Literal| -> Vec<Option<f32>> {
-                let Data::F32(values) = &literal.data else { panic!("{text}") };
-                values.iter().map(|value| (!value.is_nan()).then_some(*value)).collect()
+            let kinds = |literal: &Literal| -> Vec<Option<f64>> {
+                parts(&literal.data).into_iter().map(|value| (!value.is_nan()).then_some(value)).collect()
             };
             assert_eq!(kinds(&results[0]), kinds(&expected[0]), "{schedule}: {text}");
         }

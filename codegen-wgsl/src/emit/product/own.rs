@@ -279,8 +279,7 @@ impl Emission<'_> {
             return Ok((read(self, known, block)?, None));
         }
         let [every, none] = [u32::MAX, 0].map(|bits| Operand::Constant(Scalar::U32(bits)));
-        // Integers have no infinities: products with zeros are zeros.
-        let is_told = self.ty.is_float();
+        let is_told = self.has_infinities();
         let mut nothing = vec![Operand::Constant(zero(self.ty)); all.len()];
         nothing.extend(is_told.then_some(none));
         let mut found = self.where_holds(open, ("lhs", nothing), known, block, |this, _, known, block| {

@@ -277,7 +277,7 @@ impl Emission<'_> {
         let mut added = Vec::new();
         for (row, lhs) in (0..rows).zip(lhs) {
             let before = (&mut sums).take(rhs.len()).collect();
-            let open = match self.ty.is_float() {
+            let open = match self.has_infinities() {
                 true => {
                     let [row, _] = self.at(own, row, 0)?;
                     let (row, number) = (first.checked_add(&row)?, begin.checked_add(number)?);

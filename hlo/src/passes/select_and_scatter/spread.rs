@@ -10,6 +10,9 @@ use crate::passes::rebuild::Rebuild;
 /// Windows that meet in an element, at most: each is written out.
 const MOST_WINDOWS: i64 = 16;
 
+/// Places that positions are spread over, at most, for each element and position.
+const MOST_SPREAD: i64 = 16;
+
 /// One dimension of such windows.
 ///
 /// Element `e` lies in the windows at the positions from `(e + padding_low) / stride` down, `meeting` of them, or fewer: a position that does not reach so far has selected another element, and one that there is not
@@ -66,7 +69,12 @@ pub(super) fn combined(
 ) -> Option<InstrId> {
     let dimensions = along.iter().map(Dimension::of).collect::<Option<Vec<_>>>()?;
     let windows = dimensions.iter().try_fold(1i64, |all, dimension| all.checked_mul(dimension.meeting))?;
-    if windows > MOST_WINDOWS {
+    // Large strides of few elements would spread positions over many places that nothing reads.
+    let places = |of: fn(&Dimension) -> i64| {
+        dimensions.iter().try_fold(1i64, |all, dimension| all.checked_mul(of(dimension))).unwrap_or(i64::MAX)
+    };
+    let read = places(|it| it.base).saturating_add(places(|it| it.positions));
+    if windows > MOST_WINDOWS || places(|it| it.padded() * it.stride) > MOST_SPREAD.saturating_mul(read) {
         return None;
     }
     let nowhere = rebuild.scalar(Scalar::S32(-1));

@@ -418,6 +418,11 @@ fn computes_with_f64(computation: &Computation, instruction: &Instruction) -> bo
     !looks_at_bits && holds_f64(computation, instruction)
 }
 
+/// Whether a target computes with numbers of a type.
+pub(crate) fn computes(target: &Target, element_type: ElementType) -> bool {
+    !matches!(element_type, ElementType::F64 | ElementType::C128) || missing_for_f64(target).is_empty()
+}
+
 /// The features that computing with numbers of 64 bits takes, and a target does not have.
 fn missing_for_f64(target: &Target) -> Vec<&'static str> {
     let Features { shader_f64, shader_int64, .. } = target.features;

@@ -1,5 +1,6 @@
 //! Adding instructions to a computation that a pass rewrites or makes.
 
+use super::rebuild::Rebuild;
 use crate::build::ComputationBuilder;
 use crate::ir::{
     ArrayShape, BinaryOp, ComparisonDirection, Computation, ElementType, InstrId, Instruction, Literal, Op, Scalar,
@@ -153,6 +154,28 @@ pub(super) trait Build {
     fn element(&mut self, tuple: InstrId, index: usize) -> InstrId {
         let shape = self.get(tuple).shape.as_tuple().expect("only tuples are taken apart")[index].clone();
         self.add(shape, Op::GetTupleElement { index: index as i64 }, vec![tuple])
+    }
+}
+
+impl Rebuild<'_> {
+    /// The value folded along dimensions from a number on, by an operation in a computation of this name, or another that does the same.
+    pub(super) fn reduced(
+        &mut self,
+        (op, name): (BinaryOp, &str),
+        value: InstrId,
+        initial: Scalar,
+        dimensions: &[i64],
+    ) -> InstrId {
+        let ArrayShape { element_type, extents, .. } = self.array(value).clone();
+        let mut region = Callee::new(name, self.span());
+        let [left, right] = [(); 2].map(|()| region.parameter(Shape::scalar(element_type)));
+        let both = region.binary(op, left, right);
+        let to_apply = self.shared_computation(region.finish(both));
+        let initial = self.scalar(initial);
+        let kept = (0..).zip(&extents).filter(|(dimension, _)| !dimensions.contains(dimension));
+        let extents: Vec<i64> = kept.map(|(_, extent)| *extent).collect();
+        let op = Op::Reduce { dimensions: dimensions.to_vec(), to_apply };
+        self.add(Shape::array(element_type, extents), op, vec![value, initial])
     }
 }
 

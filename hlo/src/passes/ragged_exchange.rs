@@ -1,6 +1,6 @@
 //! `ragged-all-to-all` of one device as a gather.
 
-use super::build::{Build, Callee};
+use super::build::Build;
 use super::rebuild::Rebuild;
 use super::stable_order::constant;
 use crate::ir::{BinaryOp, ComparisonDirection, ElementType, InstrId, Instruction, Op, Scalar, Shape};
@@ -52,7 +52,7 @@ pub(super) fn exchanged(rebuild: &mut Rebuild<'_>, exchange: &Instruction) -> Op
     let part = rebuild.iota(ElementType::S32, pairs.clone(), 1);
     let nothing = constant(rebuild, Scalar::S32(-1), pairs);
     let part = rebuild.selected(is_written, part, nothing);
-    let part = last(rebuild, part, rows);
+    let part = rebuild.reduced((BinaryOp::Maximum, "last"), part, Scalar::S32(-1), &[1]);
     let none = constant(rebuild, Scalar::S32(0), vec![rows]);
     let is_written = rebuild.compared(ComparisonDirection::Ge, part, none);
     let shift = rebuild.binary(BinaryOp::Subtract, from, to);
@@ -62,17 +62,6 @@ pub(super) fn exchanged(rebuild: &mut Rebuild<'_>, exchange: &Instruction) -> Op
     let moved = slices(rebuild, input, place, dimension);
     let is_written = rebuild.broadcast(is_written, &[dimension as i64], made);
     Some(rebuild.selected(is_written, moved, output))
-}
-
-/// The greatest number of each of the rows `s32[rows, n]`, -1 at least.
-fn last(rebuild: &mut Rebuild<'_>, numbers: InstrId, rows: i64) -> InstrId {
-    let mut region = Callee::new("last", rebuild.span());
-    let [left, right] = [(); 2].map(|()| region.parameter(Shape::scalar(ElementType::S32)));
-    let greater = region.binary(BinaryOp::Maximum, left, right);
-    let to_apply = rebuild.shared_computation(region.finish(greater));
-    let least = rebuild.scalar(Scalar::S32(-1));
-    let op = Op::Reduce { dimensions: vec![1], to_apply };
-    rebuild.add(Shape::array(ElementType::S32, [rows]), op, vec![numbers, least])
 }
 
 /// The slices of the value at these places along a dimension.

@@ -1,11 +1,10 @@
 //! Dots with few results, in forms that many invocations compute.
 
-use super::build::{Build, Callee};
+use super::build::Build;
 use super::pass::Rewritten;
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use crate::ir::{
-    ArrayShape, BinaryOp, Computation, ElementType, FloatFormat, InstrId, Instruction, Module, Op, PadDimension,
-    Scalar, Shape,
+    BinaryOp, Computation, ElementType, FloatFormat, InstrId, Instruction, Module, Op, PadDimension, Scalar, Shape,
 };
 use std::collections::BTreeMap;
 
@@ -86,17 +85,9 @@ fn zero(result: ElementType) -> Option<Scalar> {
 
 /// The sums of a value along dimensions, from a zero of its type on.
 fn summed(rebuild: &mut Rebuild<'_>, value: InstrId, zero: Scalar, dimensions: &[i64]) -> InstrId {
-    let ArrayShape { element_type, extents, .. } = rebuild.array(value).clone();
-    let mut callee = Callee::new("sum", rebuild.span());
-    let [accumulator, element] = [(); 2].map(|()| callee.parameter(Shape::scalar(element_type)));
-    let root = callee.binary(BinaryOp::Add, accumulator, element);
-    let to_apply = rebuild.shared_computation(callee.finish(root));
-    let zero = rebuild.scalar(zero);
-    let kept = (0i64..).zip(&extents).filter(|(dimension, _)| !dimensions.contains(dimension));
-    let shape = Shape::array(element_type, kept.map(|(_, extent)| *extent).collect::<Vec<i64>>());
     let mut dimensions = dimensions.to_vec();
     dimensions.sort_unstable();
-    rebuild.add(shape, Op::Reduce { dimensions, to_apply }, vec![value, zero])
+    rebuild.reduced((BinaryOp::Add, "sum"), value, zero, &dimensions)
 }
 
 fn reduced(rebuild: &mut Rebuild<'_>, candidate: &Instruction) -> Option<Rule> {

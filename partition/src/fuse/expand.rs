@@ -2,7 +2,7 @@
 
 use super::{Decision, Verdict, fast_scatters, unique_scatters};
 use crate::Target;
-use crate::legal::is_beyond_kernels;
+use crate::legal::{computes, is_beyond_kernels};
 use crate::runs::Runs;
 use crate::scattered::Way;
 use std::borrow::Cow;
@@ -70,8 +70,7 @@ pub(super) fn expand<'m>(
         return Ok(Cow::Borrowed(module));
     }
     let mut expanded = Cow::Borrowed(module);
-    let has_f64 = target.features.shader_f64 && target.features.shader_int64;
-    let computes = |element_type: ElementType| has_f64 || !matches!(element_type, ElementType::F64 | ElementType::C128);
+    let computes = |element_type: ElementType| computes(target, element_type);
     run(&FreeOrder, &mut expanded, decisions)?;
     rewritten(expand_linear_algebra(&expanded, &computes), &mut expanded, decisions);
     rewritten(expand_fourier(&expanded, &computes), &mut expanded, decisions);

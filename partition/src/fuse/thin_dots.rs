@@ -3,10 +3,11 @@
 use super::Decision;
 use super::expand::rewritten;
 use crate::contraction::{Contraction, Rows};
+use crate::legal::computes;
 use crate::product::{Product, words};
 use crate::{Target, TileOwner};
 use std::borrow::Cow;
-use weft_hlo::ir::{Computation, ElementType, InstrId, Module, Op};
+use weft_hlo::ir::{Computation, InstrId, Module, Op};
 use weft_hlo::passes::{self, DotForm};
 
 /// Products of a result from which on a dot with a vector is a reduction of products: rows and columns of it are folded by workgroups.
@@ -34,9 +35,7 @@ pub(super) fn rewrite(module: Module, target: &Target, decisions: &mut Vec<Decis
 fn form(computation: &Computation, dot: InstrId, target: &Target) -> Option<DotForm> {
     words(computation, dot).ok()?;
     let instruction = &computation.instructions[dot];
-    let ty = instruction.shape.as_array()?.element_type;
-    let has_f64 = target.features.shader_f64 && target.features.shader_int64;
-    if matches!(ty, ElementType::F64 | ElementType::C128) && !has_f64 {
+    if !computes(target, instruction.shape.as_array()?.element_type) {
         return None;
     }
     let Op::Dot { lhs_contracting_dims, .. } = &instruction.op else { return None };

@@ -34,6 +34,7 @@ use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rule, rewrite_module};
 use crate::diagnostic::Diagnostics;
 use crate::ir::{ArrayShape, InstrId, Instruction, Module, Op};
+pub(super) use reduction::{Region, region};
 
 /// Replaces what is computed by something simpler with the same value: `x * 1` by `x`, a reshape of a reshape by one
 /// reshape, a slice of a broadcast by a smaller broadcast.

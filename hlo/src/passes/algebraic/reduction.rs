@@ -229,15 +229,15 @@ impl Fold {
 
 /// One operation of an accumulator and an element.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Region {
+pub(in crate::passes) struct Region {
     /// The operation.
-    pub(super) op: BinaryOp,
+    pub(in crate::passes) op: BinaryOp,
     /// Whether the element is its first operand.
-    pub(super) is_reversed: bool,
+    pub(in crate::passes) is_reversed: bool,
 }
 
 /// The operation that a computation of scalars of this type comes to.
-pub(super) fn region(
+pub(in crate::passes) fn region(
     computations: &Arena<ComputationId, Computation>,
     computation: ComputationId,
     element_type: ElementType,

@@ -1,7 +1,7 @@
 //! Tiles of a dimension that is cut into groups, each with one group that it holds indices of.
 
-use crate::ir::{BinaryOp, ComparisonDirection, ElementType, InstrId, Op, Scalar, Shape};
-use crate::passes::build::{Build, Callee};
+use crate::ir::{BinaryOp, ComparisonDirection, ElementType, InstrId, Scalar};
+use crate::passes::build::Build;
 use crate::passes::rebuild::Rebuild;
 
 /// Slots for all pairs of a tile `t` and a group `g` with common indices: the slot of a pair is `t + g`. Neither tile nor group
@@ -76,13 +76,7 @@ fn last_at_most(rebuild: &mut Rebuild<'_>, firsts: InstrId, numbers: InstrId) ->
         [(numbers, 0), (firsts, 1)].map(|(line, dimension)| rebuild.broadcast(line, &[dimension], extents.clone()));
     let is_begun = rebuild.compared(ComparisonDirection::Ge, numbers, firsts);
     let is_begun = rebuild.converted(is_begun, ElementType::S32);
-    let mut callee = Callee::new("count", rebuild.span());
-    let [left, right] = [(); 2].map(|()| callee.parameter(Shape::scalar(ElementType::S32)));
-    let both = callee.binary(BinaryOp::Add, left, right);
-    let to_apply = rebuild.shared_computation(callee.finish(both));
-    let before = rebuild.scalar(Scalar::S32(-1));
-    let op = Op::Reduce { dimensions: vec![1], to_apply };
-    rebuild.add(Shape::array(ElementType::S32, [count]), op, vec![is_begun, before])
+    rebuild.reduced((BinaryOp::Add, "count"), is_begun, Scalar::S32(-1), &[1])
 }
 
 impl Rebuild<'_> {

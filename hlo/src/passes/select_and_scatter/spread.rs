@@ -2,8 +2,9 @@
 
 use super::Along;
 use crate::ir::{
-    ArrayShape, BinaryOp, ComparisonDirection, ComputationId, InstrId, Op, PadDimension, Scalar, Shape, SliceDimension,
+    ArrayShape, ComparisonDirection, ComputationId, InstrId, Op, PadDimension, Scalar, Shape, SliceDimension,
 };
+use crate::passes::algebraic::{Region, region};
 use crate::passes::build::Build;
 use crate::passes::rebuild::Rebuild;
 
@@ -131,22 +132,12 @@ fn sliced(rebuild: &mut Rebuild<'_>, value: InstrId, slices: &[SliceDimension]) 
 
 /// What a computation of two scalars makes of two arrays, element by element.
 fn merged(rebuild: &mut Rebuild<'_>, computation: ComputationId, operands: [InstrId; 2]) -> InstrId {
-    if let Some((op, [left, right])) = binary(rebuild, computation) {
-        return rebuild.binary(op, operands[left], operands[right]);
+    let element_type = rebuild.element_type(operands[0]);
+    if let Some(Region { op, is_reversed }) = region(rebuild.computations(), computation, element_type) {
+        let [left, right] = if is_reversed { [operands[1], operands[0]] } else { operands };
+        return rebuild.binary(op, left, right);
     }
     let dimensions = (0..rebuild.array(operands[0]).rank() as i64).collect();
     let op = Op::Map { dimensions, to_apply: computation };
-    rebuild.like(operands[0], rebuild.element_type(operands[0]), op, operands.to_vec())
-}
-
-/// The operation that a computation is, and which of its parameters it is of.
-fn binary(rebuild: &Rebuild<'_>, computation: ComputationId) -> Option<(BinaryOp, [usize; 2])> {
-    let computation = &rebuild.computations()[computation];
-    let root = &computation.instructions[computation.root];
-    let Op::Binary(op) = root.op else { return None };
-    let number = |at: usize| match computation.instructions[*root.operands.get(at)?].op {
-        Op::Parameter { number } => usize::try_from(number).ok(),
-        _ => None,
-    };
-    Some((op, [number(0)?, number(1)?]))
+    rebuild.like(operands[0], element_type, op, operands.to_vec())
 }

@@ -3,8 +3,8 @@
 use super::comparator::operands_read;
 use super::compared;
 use super::keys::Word;
-use crate::ir::{BinaryOp, ComparisonDirection, Computation, ElementType, InstrId, Op, Scalar, Shape, UnaryOp};
-use crate::passes::build::{Build, Callee};
+use crate::ir::{BinaryOp, ComparisonDirection, Computation, ElementType, InstrId, Scalar, UnaryOp};
+use crate::passes::build::Build;
 use crate::passes::rebuild::Rebuild;
 use crate::passes::stable_order::{Rows, last, scattered};
 
@@ -68,15 +68,8 @@ fn ranks(rebuild: &mut Rebuild<'_>, rows: Rows, words: &[InstrId]) -> InstrId {
 /// How many hold along the last dimension.
 fn counted(rebuild: &mut Rebuild<'_>, holds: InstrId) -> InstrId {
     let ones = rebuild.converted(holds, ElementType::S32);
-    let mut extents = rebuild.array(ones).extents.clone();
-    extents.pop();
-    let mut callee = Callee::new("sum", rebuild.span());
-    let [left, right] = [(); 2].map(|()| callee.parameter(Shape::scalar(ElementType::S32)));
-    let both = callee.binary(BinaryOp::Add, left, right);
-    let to_apply = rebuild.shared_computation(callee.finish(both));
-    let zero = rebuild.scalar(Scalar::S32(0));
-    let op = Op::Reduce { dimensions: vec![extents.len() as i64], to_apply };
-    rebuild.add(Shape::array(ElementType::S32, extents), op, vec![ones, zero])
+    let last = rebuild.array(ones).rank() as i64 - 1;
+    rebuild.reduced((BinaryOp::Add, "sum"), ones, Scalar::S32(0), &[last])
 }
 
 /// Which element has each rank.

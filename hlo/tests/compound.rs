@@ -288,6 +288,23 @@ fn an_order_is_kept_where_it_shows() {
     assert!(FreeOrder.run(&parse(&several).unwrap()).unwrap().changes.is_empty());
 }
 
+/// What a token orders is read instead of what it orders it as, where nothing has side effects, and where layouts are the same.
+#[test]
+fn tokens_order_nothing_without_side_effects() {
+    let text = "HloModule m\nENTRY e {\n  x = f32[3,2] parameter(0)\n  t = token[] after-all()\n  d = f32[3,2] add-dependency(x, t)\n  \
+                n = f32[3,2] negate(d)\n  c = f32[3,2]{0,1} add-dependency(n, t)\n  s = f32[3,2]{0,1} sine(c)\n  \
+                ROOT r = f32[3,2]{0,1} add-dependency(s, t)\n}\n";
+    let after = FreeOrder.run(&parse(text).unwrap()).unwrap();
+    assert_eq!(after.changes.len(), 2, "{:?}", after.changes);
+    let entry = after.module.entry_computation();
+    assert_eq!(entry.instructions[entry.root].name, "s");
+    let printed = print(&after.module);
+    assert!(printed.contains("negate(%x)") && printed.contains("sine(%c)"), "{printed}");
+    assert!(FreeOrder.run(&after.module).unwrap().changes.is_empty());
+    let effect = text.replace("  n = f32", "  o = token[] outfeed(x, t), outfeed_shape=f32[3,2]\n  n = f32");
+    assert!(FreeOrder.run(&parse(&effect).unwrap()).unwrap().changes.is_empty());
+}
+
 /// What only reads a collective may have an order beside side effects: the collective is what it was given all the same.
 #[test]
 fn collectives_that_ordered_instructions_read_are_what_they_are_given() {

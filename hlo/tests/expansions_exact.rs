@@ -1,12 +1,13 @@
-//! `rng-bit-generator`, `select-and-scatter`, `mulhi` and `stochastic-convert` written out compute what the operations compute, bit for bit.
+//! `rng-bit-generator`, `scan`, `select-and-scatter`, `mulhi` and `stochastic-convert` written out compute what the operations compute, bit for bit.
 
 use crate::count::cases;
 use weft_hlo::eval::evaluate;
 use weft_hlo::ir::{ElementType, Instruction, Literal, Module, Op, Opcode};
 use weft_hlo::passes::{
-    BitcastWidths, MultiplyHigh, Pass, RandomBits, RegionConstants, SelectAndScatter, StochasticConvert, order_scatters,
+    BitcastWidths, MultiplyHigh, Pass, RandomBits, RegionConstants, Scans, SelectAndScatter, StochasticConvert,
+    order_scatters,
 };
-use weft_hlo::random::{Options, Rng, inputs, instance};
+use weft_hlo::random::{Numbers, Options, Rng, inputs, instance};
 use weft_hlo::text::{parse, print};
 use weft_hlo::verify::verify;
 
@@ -97,6 +98,67 @@ fn scattering_where_a_window_selects_is_two_reductions() {
         }
     }
     assert!(made > 300, "{made}");
+}
+
+#[test]
+fn scans_are_loops_of_the_same_bits() {
+    let made = instances_are_the_same(&Scans, Opcode::Scan);
+    assert!(made > 300, "{made}");
+}
+
+/// Of each type its operations, in both directions; of floats those that may be regrouped, of numbers that no order rounds.
+#[test]
+fn scans_that_fold_are_prefix_sums_of_the_same_bits() {
+    let options = Options { numbers: Numbers::Small, ..Options::default() };
+    let integers = &["add", "multiply", "maximum", "minimum", "and", "or", "xor"][..];
+    let types = [
+        ("s32", integers, false),
+        ("u8", integers, false),
+        ("s64", integers, false),
+        ("pred", &["and", "or", "xor", "maximum"][..], false),
+        ("f32", &["add", "maximum", "minimum"][..], true),
+        ("bf16", &["maximum", "minimum"][..], true),
+    ];
+    for (element_type, operations, is_associative) in types {
+        for (number, operation) in operations.iter().enumerate() {
+            for (extents, dimension) in
+                [(&[7][..], 0), (&[1], 0), (&[0], 0), (&[4, 5], 0), (&[4, 5], 1), (&[3, 0, 2], 2)]
+            {
+                let list = |extents: &[i64]| extents.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+                let mut rest = extents.to_vec();
+                rest.remove(dimension);
+                let (all, slice) = (list(extents), list(&rest));
+                let (is_reverse, operands) = (number % 2 == 1, if number % 3 == 1 { "b, a" } else { "a, b" });
+                let text = format!(
+                    "step {{\n  a = {element_type}[{slice}] parameter(0)\n  b = {element_type}[{slice}] parameter(1)\n  \
+                     c = {element_type}[{slice}] {operation}({operands})\n  \
+                     ROOT t = ({element_type}[{slice}], {element_type}[{slice}]) tuple(c, c)\n}}\n\nENTRY e {{\n  \
+                     x = {element_type}[{all}] parameter(0)\n  z = {element_type}[{slice}] parameter(1)\n  \
+                     ROOT r = ({element_type}[{all}], {element_type}[{slice}]) scan(x, z), dimensions={{{dimension}}}, \
+                     num_carries=1, is_reverse={is_reverse}, is_associative={is_associative}, to_apply=step\n}}\n"
+                );
+                let module = parse(&text).unwrap_or_else(|found| panic!("{found}\n{text}"));
+                same_bits(&Scans, &module, &inputs(&module, number as u64, &options));
+                let made = print(&Scans.run(&module).unwrap().module);
+                assert!(!made.contains(" while("), "{made}");
+            }
+        }
+    }
+}
+
+/// A scan in a computation that a scan runs, and one in a loop.
+#[test]
+fn scans_of_scans_are_loops() {
+    let text = "inner {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  k = s32[] constant(3)\n  m = s32[] multiply(b, k)\n  \
+                c = s32[] subtract(m, a)\n  ROOT t = (s32[], s32[]) tuple(b, c)\n}\n\n\
+                outer {\n  x = s32[4] parameter(0)\n  z = s32[] parameter(1)\n  \
+                ROOT r = (s32[4], s32[]) scan(x, z), dimensions={0}, num_carries=1, to_apply=inner\n}\n\n\
+                ENTRY e {\n  x = s32[3,4] parameter(0)\n  z = s32[] parameter(1)\n  \
+                ROOT r = (s32[3,4], s32[]) scan(x, z), dimensions={0}, num_carries=1, is_reverse=true, to_apply=outer\n}\n";
+    let module = parse(text).unwrap();
+    same_bits(&Scans, &module, &inputs(&module, 1, &Options::default()));
+    let made = print(&Scans.run(&module).unwrap().module);
+    assert!(!made.contains(" scan("), "{made}");
 }
 
 /// Between all types of unequal widths, in both directions.

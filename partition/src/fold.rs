@@ -2,9 +2,9 @@
 
 use crate::associative;
 use crate::completed::{neutral, results, within};
-use crate::monoid::{identity, operation};
+use crate::monoid::operation;
 use crate::selection::Selection;
-use weft_hlo::ir::{ArenaId, Computation, InstrId, Op, Scalar};
+use weft_hlo::ir::{ArenaId, Computation, InstrId, Op, Scalar, identity};
 
 /// Results that a region has at most; sets of them are bits.
 const MAX_RESULTS: usize = 64;

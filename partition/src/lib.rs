@@ -74,7 +74,6 @@ pub use live::live;
 pub use loop_plan::{
     BranchStep, Carried, ChoiceStep, FusionStep, InnerCarried, LoopPlan, LoopStep, Outside, Place, RoundStep,
 };
-pub use monoid::identity;
 pub use plan::{
     Attended, Divided, Emitter, Factors, Folded, Function, FunctionId, FusionPlan, Hero, Pass, Read, Root, Rows,
     Scanned, Tail, Update,

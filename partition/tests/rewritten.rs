@@ -35,6 +35,23 @@ fn rewritten(fused: &Fused) -> Vec<&str> {
     decisions.map(|decision| decision.instruction.as_str()).collect()
 }
 
+/// A fusion that the program brings along is kept where it is one kernel, not where a sort in it is several.
+#[test]
+fn fusions_that_sort_are_taken_apart() {
+    let text = "HloModule m\nbefore {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT c = pred[] compare(a, b), direction=GT\n}\n\
+                sorted {\n  x = s32[70] parameter(0)\n  n = s32[70] negate(x)\n  ROOT s = s32[70] sort(n), dimensions={0}, to_apply=before\n}\n\
+                doubled {\n  x = s32[70] parameter(0)\n  ROOT s = s32[70] add(x, x)\n}\nENTRY e {\n  x = s32[70] parameter(0)\n  \
+                d = s32[70] fusion(x), kind=kLoop, calls=doubled\n  ROOT f = s32[70] fusion(d), kind=kLoop, calls=sorted\n}\n";
+    let numbers: Vec<i32> = (0..70).map(|place| place * 37 % 71).collect();
+    let fused = checked(&read(text), &[Literal::array([70], numbers)]);
+    let verdict = |name: &str| {
+        let decision = fused.decisions.iter().find(|decision| decision.instruction == name).unwrap();
+        (decision.verdict, decision.reason.as_str())
+    };
+    assert_eq!(verdict("f"), (Verdict::Dissolved, "what it holds is several kernels"));
+    assert_eq!(verdict("d").0, Verdict::Kept);
+}
+
 /// A sum of `s32` along dimensions, within a fusion of the program or without one.
 fn sum(extents: &[i64], dimensions: &[i64], in_fusion: bool) -> Module {
     let list = |numbers: &[i64]| numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",");

@@ -68,6 +68,45 @@ fn pairs_and_ragged_exchanges_of_one_device_are_no_steps() {
     );
 }
 
+/// A sum of all elements so far, and a recurrence that cannot be regrouped, which yields other slices than it carries.
+#[test]
+fn scans_are_no_steps() {
+    check(
+        "HloModule test\nsum {\na = f32[5] parameter(0)\nb = f32[5] parameter(1)\nc = f32[5] add(a, b)\n\
+         ROOT t = (f32[5], f32[5]) tuple(c, c)\n}\nENTRY main {\n\
+         x = f32[300,5] parameter(0)\nz = f32[5] parameter(1)\n\
+         ROOT s = (f32[300,5], f32[5]) scan(x, z), dimensions={0}, num_carries=1, is_associative=true, to_apply=sum\n}\n",
+        1e-5,
+    );
+    check(
+        "HloModule test\nstep {\na = f32[5] parameter(0)\nb = f32[5] parameter(1)\nn = f32[] parameter(2)\n\
+         h = f32[] constant(0.5)\nw = f32[5] broadcast(h), dimensions={}\nc = f32[5] multiply(b, w)\nd = f32[5] add(c, a)\n\
+         m = f32[] multiply(n, h)\ny = f32[5,2] broadcast(d), dimensions={0}\n\
+         ROOT t = (f32[5,2], f32[5], f32[]) tuple(y, d, m)\n}\nENTRY main {\n\
+         x = f32[5,9] parameter(0)\nz = f32[5] parameter(1)\nn = f32[] parameter(2)\n\
+         ROOT s = (f32[5,9,2], f32[5], f32[]) scan(x, z, n), dimensions={1}, num_carries=2, is_reverse=true, to_apply=step\n}\n",
+        0.0,
+    );
+}
+
+/// Fusions that hold a sort, `topk` or a scan, in another one, too; extents that are known; and tokens that order nothing.
+#[test]
+fn fusions_of_several_kernels_are_no_steps() {
+    check(
+        "HloModule test\nbefore {\na = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = pred[] compare(a, b), direction=GT\n}\n\
+         step {\na = f32[] parameter(0)\nb = f32[] parameter(1)\nc = f32[] subtract(a, b)\nROOT t = (f32[], f32[]) tuple(c, c)\n}\n\
+         inner {\nx = f32[70] parameter(0)\ns = f32[70] sort(x), dimensions={0}, to_apply=before\nROOT n = f32[70] negate(s)\n}\n\
+         outer {\nx = f32[70] parameter(0)\na = token[] after-all()\nd = f32[70] add-dependency(x, a)\n\
+         f = f32[70] fusion(d), kind=kLoop, calls=inner\nz = f32[] constant(0)\n\
+         ROOT r = (f32[70], f32[]) scan(f, z), dimensions={0}, num_carries=1, to_apply=step\n}\n\
+         plain {\nx = f32[70] parameter(0)\na = token[] after-all()\nd = f32[70] add-dependency(x, a)\n\
+         g = s32[] get-dimension-size(x), dimensions={0}\nh = f32[] convert(g)\nw = f32[70] broadcast(h), dimensions={}\n\
+         m = f32[70] multiply(d, w)\nROOT y = f32[70] add-dependency(m, a)\n}\nENTRY main {\nx = f32[70] parameter(0)\n\
+         p = f32[70] fusion(x), kind=kLoop, calls=plain\nROOT f = (f32[70], f32[]) fusion(p), kind=kLoop, calls=outer\n}\n",
+        0.0,
+    );
+}
+
 /// As XLA prints a fusion of scalars that computes what a reduction applies: one computation is called, and applied.
 #[test]
 fn a_computation_is_called_and_applied() {

@@ -6,8 +6,8 @@ use crate::kernel::{Block, FunctionId, Kernel, Operand, ScalarOp, Statement, Val
 use crate::math;
 use std::collections::HashMap;
 use weft_affine::{Error, Expr, Var};
-use weft_hlo::ir::{Arena, ArenaId, BinaryOp};
-use weft_partition::{Schedule, Target, identity};
+use weft_hlo::ir::{Arena, ArenaId, BinaryOp, identity};
+use weft_partition::{Schedule, Target};
 
 /// Rounds from which on a loop gets several accumulators.
 const MIN_ROUNDS: i64 = 64;

@@ -3,8 +3,7 @@
 use super::copy::{Copy, Room};
 use crate::kernel::{Block, Condition, Kernel, Operand, ScalarOp, Statement, ValueId};
 use weft_affine::{Constraint, Error, Expr, Interval, Var};
-use weft_hlo::ir::BinaryOp;
-use weft_partition::identity;
+use weft_hlo::ir::{BinaryOp, identity};
 
 /// Results of one operation that are operands of the next one, at most.
 const MAX_CHAIN: i64 = 1024;

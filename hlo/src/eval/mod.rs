@@ -105,6 +105,7 @@ pub(crate) use precise::{wide_literal, wide_module};
 pub(crate) use random::DRAWING_KEY;
 pub(crate) use region::{nearest, number};
 pub(crate) use scalar::{Number, sin_cos_of_turn};
+pub(crate) use scan::refusal as scan_refusal;
 pub use watch::{Interrupt, Progress, Watch};
 
 use crate::ir::{Literal, Module};

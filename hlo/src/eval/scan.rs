@@ -91,7 +91,7 @@ impl Line {
 }
 
 /// Why a scan that the verifier accepts has no meaning: it leaves the shapes of the computation open.
-pub(super) fn refusal(module: &Module, computation: &Computation, instruction: &Instruction) -> Option<String> {
+pub(crate) fn refusal(module: &Module, computation: &Computation, instruction: &Instruction) -> Option<String> {
     let Op::Scan { dimension, num_carries, to_apply, .. } = instruction.op else { return None };
     let dimension = usize::try_from(dimension).ok()?;
     let operands: Vec<&Shape> = instruction.operands.iter().map(|&id| &computation.instructions[id].shape).collect();

@@ -1,9 +1,10 @@
 //! Building while loops that count.
 
-use crate::ir::{BinaryOp, ComparisonDirection, InstrId, Op, Scalar};
+use crate::ir::{BinaryOp, ComparisonDirection, InstrId, Module, Op, Scalar};
 use crate::passes::build::Build;
 use crate::passes::build::Callee;
 use crate::passes::rebuild::Rebuild;
+use std::collections::BTreeSet;
 
 /// A round of a loop.
 pub(in crate::passes) struct Round {
@@ -67,4 +68,27 @@ pub(super) fn counted_all(
 
     let last = rebuild.add(state, Op::While { condition, body }, vec![start]);
     (1..=values.len()).map(|index| rebuild.element(last, index)).collect()
+}
+
+/// The names of the computations that run with whole values, in which there may be loops.
+pub(super) fn programs(module: &Module) -> BTreeSet<String> {
+    let mut found = BTreeSet::from([module.entry_computation().name.clone()]);
+    for computation in module.computations.values() {
+        for instruction in computation.instructions.values() {
+            if matches!(instruction.op, Op::While { .. } | Op::Conditional { .. } | Op::Call { .. } | Op::Scan { .. }) {
+                let called = instruction.op.called_computations().into_iter();
+                found.extend(called.map(|callee| module.computations[callee].name.clone()));
+            }
+        }
+    }
+    for computation in module.computations.values() {
+        for instruction in computation.instructions.values() {
+            if matches!(instruction.op, Op::Fusion { .. }) {
+                instruction.op.called_computations().iter().for_each(|callee| {
+                    found.remove(&module.computations[*callee].name);
+                });
+            }
+        }
+    }
+    found
 }

@@ -2,10 +2,10 @@
 
 use super::pass::{Change, Pass, Rewritten};
 use crate::diagnostic::Diagnostics;
-use crate::ir::{ArenaId, Instruction, Module, Op, is_collective};
+use crate::ir::{ArenaId, InstrId, Instruction, Module, Op, is_collective};
 
-/// Drops `control-predecessors` in computations in which nothing has side effects, nor in what they call: then an order is part of no result, and would keep passes from rewriting what it names, as other passes leave it as it is. Collectives of
-/// modules for one device, and copies that begin and end, count as values.
+/// Drops `control-predecessors`, and reads what `add-dependency` takes instead of its value, in computations in which nothing has side effects, nor in what they call: then an order is part of no result, and would keep passes from
+/// rewriting what it names, as other passes leave it as it is. Collectives of modules for one device, and copies that begin and end, count as values.
 pub struct FreeOrder;
 
 impl Pass for FreeOrder {
@@ -14,7 +14,7 @@ impl Pass for FreeOrder {
     }
 
     fn about(&self) -> &'static str {
-        "drops control predecessors where nothing has side effects"
+        "drops control predecessors and tokens where nothing has side effects"
     }
 
     fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
@@ -34,7 +34,25 @@ impl Pass for FreeOrder {
             if has {
                 continue;
             }
+            let mut image: Vec<InstrId> = Vec::with_capacity(computation.instructions.len());
+            for (id, instruction) in computation.instructions.iter() {
+                // Its layout may be another.
+                let ordered = instruction.operands.first().filter(|&&operand| {
+                    instruction.op == Op::AddDependency && computation.instructions[operand].shape == instruction.shape
+                });
+                image.push(ordered.map_or(id, |operand| image[operand.index()]));
+            }
+            let root = image[computation.root.index()];
+            if std::mem::replace(&mut computation.root, root) != root {
+                changes.push(Change { rule: NO_TOKEN, place: computation.name.clone() });
+            }
             for instruction in computation.instructions.values_mut() {
+                let operands = instruction.operands.iter().map(|operand| image[operand.index()]).collect();
+                if instruction.operands != operands {
+                    instruction.operands = operands;
+                    let place = format!("{}/{}", computation.name, instruction.name);
+                    changes.push(Change { rule: NO_TOKEN, place });
+                }
                 let before = instruction.attributes.len();
                 instruction.attributes.retain(|attribute| attribute.name != "control-predecessors");
                 if instruction.attributes.len() < before {
@@ -46,6 +64,8 @@ impl Pass for FreeOrder {
         Ok(Rewritten { module: if changes.is_empty() { module.clone() } else { made }, changes })
     }
 }
+
+const NO_TOKEN: &str = "a token without side effects orders nothing";
 
 /// Whether what has effects on other devices, or while others compute, is a value where there is one device and one thing at a time.
 fn is_value(op: &Op) -> bool {

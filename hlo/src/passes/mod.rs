@@ -20,6 +20,7 @@ mod convolutions;
 mod counted;
 mod custom_calls;
 mod dead_code;
+mod dimension_sizes;
 mod flatten;
 mod fourier;
 mod free_order;
@@ -40,6 +41,7 @@ mod random_numbers;
 mod rebuild;
 mod region_constants;
 mod scalar_regions;
+mod scans;
 mod select_and_scatter;
 mod short_loops;
 mod side_effects;
@@ -63,6 +65,7 @@ pub use contractions::Contractions;
 pub use control_flow::{Conditionals, WhileLoops};
 pub use custom_calls::ExpandCustomCalls;
 pub use dead_code::DeadCode;
+pub use dimension_sizes::DimensionSizes;
 pub use flatten::{flatten, flatten_around};
 pub use fourier::{FourierMatrix, FourierParts, FourierTransforms, expand_fourier};
 pub use free_order::FreeOrder;
@@ -81,6 +84,7 @@ pub use random_bits::RandomBits;
 pub use random_numbers::{RandomNumbers, expand_random_numbers};
 pub use region_constants::RegionConstants;
 pub use scalar_regions::{ScalarRegions, expand_scalar_regions};
+pub use scans::Scans;
 pub use select_and_scatter::SelectAndScatter;
 pub use sort::Sorts;
 pub use specialize::specialize;
@@ -99,6 +103,7 @@ pub const PASSES: &[&dyn Pass] = &[
     &WhileLoops,
     &InlineCalls,
     &Tuples,
+    &DimensionSizes,
     &CanonicalGather,
     &CanonicalScatter,
     &Contractions,
@@ -123,6 +128,7 @@ pub const ON_REQUEST: &[&dyn Pass] = &[
     &RandomNumbers,
     &RegionConstants,
     &ScalarRegions,
+    &Scans,
     &SelectAndScatter,
     &Sorts,
     &StochasticConvert,

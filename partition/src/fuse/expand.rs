@@ -1,6 +1,6 @@
 //! Operations that kernels compute as others, written out.
 
-use super::{Decision, Verdict, fast_scatters, unique_scatters};
+use super::{Decision, Verdict, fast_scatters, given, unique_scatters};
 use crate::Target;
 use crate::legal::{computes, is_beyond_kernels};
 use crate::runs::Runs;
@@ -9,14 +9,14 @@ use std::borrow::Cow;
 use weft_hlo::diagnostic::Diagnostics;
 use weft_hlo::ir::{Computation, ComputationId, ElementType, InstrId, Instruction, Module, Op};
 use weft_hlo::passes::{
-    BatchNormalization, BitcastWidths, DeadCode, FreeOrder, MultiplyHigh, OneDevice, OtherDots, Pass, RandomBits,
-    RegionConstants, Rewritten, SelectAndScatter, Sorts, StochasticConvert, Tuples, WideSums, expand_fourier,
-    expand_linear_algebra, expand_random_numbers, expand_scalar_regions, order_scatters,
+    BatchNormalization, BitcastWidths, DeadCode, DimensionSizes, FreeOrder, MultiplyHigh, OneDevice, OtherDots, Pass,
+    RandomBits, RegionConstants, Rewritten, Scans, SelectAndScatter, Sorts, StochasticConvert, Tuples, WideSums,
+    expand_fourier, expand_linear_algebra, expand_random_numbers, expand_scalar_regions, order_scatters,
 };
 
 /// The module with what has no code of its own written out as operations that have:
-/// - collectives of one device, copies that begin and end, batch normalization, `cholesky`, `triangular-solve` and LAPACK's routines;
-/// - `ragged-dot`, `scaled-dot`, `fft`, `rng`, `rng-bit-generator`, `select-and-scatter`, `sort`, `topk`, the custom calls `ApproxTopK` and `PartialReduce`;
+/// - extents that are known, collectives of one device, copies that begin and end, batch normalization, `cholesky`, `triangular-solve` and LAPACK's routines;
+/// - `ragged-dot`, `scaled-dot`, `fft`, `rng`, `rng-bit-generator`, `scan`, `select-and-scatter`, `sort`, `topk`, the custom calls `ApproxTopK` and `PartialReduce`;
 /// - `mulhi`, `stochastic-convert`, `bitcast-convert` between widths, scatters of many windows into many elements in an order, constants of arrays in computations of elements, arrays in comparators, and in computations of elements that kernels cannot compute otherwise, and sums of narrow floats, which are accumulated in `f32`.
 ///
 /// Linear algebra, Fourier transforms and random numbers on types that the target does not compute with stay as they are: the host takes one step for each then.
@@ -58,6 +58,8 @@ pub(super) fn expand<'m>(
                 | Op::CollectivePermute { .. }
                 | Op::CollectivePermuteStart { .. }
                 | Op::CopyStart { .. }
+                | Op::AddDependency
+                | Op::GetDimensionSize { .. }
                 | Op::PartitionId
                 | Op::ReplicaId
                 | Op::Cholesky { .. }
@@ -71,14 +73,24 @@ pub(super) fn expand<'m>(
     }
     let mut expanded = Cow::Borrowed(module);
     let computes = |element_type: ElementType| computes(target, element_type);
+    given::dissolve_compound(&mut expanded, decisions);
     run(&FreeOrder, &mut expanded, decisions)?;
+    run(&Scans, &mut expanded, decisions)?;
     rewritten(expand_linear_algebra(&expanded, &computes), &mut expanded, decisions);
     rewritten(expand_fourier(&expanded, &computes), &mut expanded, decisions);
     rewritten(expand_random_numbers(&expanded, &computes), &mut expanded, decisions);
     let regions = expand_scalar_regions(&expanded, &|region| is_beyond_kernels(&expanded, region, target));
     rewritten(regions, &mut expanded, decisions);
-    let compound: [&dyn Pass; 7] =
-        [&RegionConstants, &OneDevice, &BatchNormalization, &OtherDots, &RandomBits, &SelectAndScatter, &Sorts];
+    let compound: [&dyn Pass; 8] = [
+        &DimensionSizes,
+        &RegionConstants,
+        &OneDevice,
+        &BatchNormalization,
+        &OtherDots,
+        &RandomBits,
+        &SelectAndScatter,
+        &Sorts,
+    ];
     for pass in compound {
         run(pass, &mut expanded, decisions)?;
     }

@@ -10,8 +10,9 @@ use crate::cost::Budget;
 use crate::legal::{Support, is_control_flow, programs, supports};
 use crate::plan::{Emitter, FusionPlan};
 use crate::splat::splats;
+use std::borrow::Cow;
 use weft_hlo::diagnostic::Diagnostics;
-use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Module, Op};
+use weft_hlo::ir::{ArenaId, Computation, ComputationId, InstrId, Instruction, Module, Op};
 use weft_hlo::passes;
 
 /// Turns fusions inside fusions and regions into calls: a kernel is one fusion, so what is nested in it is only code.
@@ -27,6 +28,35 @@ pub(super) fn dissolve_nested(module: &Module) -> Module {
         }
     }
     module
+}
+
+/// Turns fusions that hold sorts, `topk` or scans into calls: what these are written out as is several kernels, and loops.
+pub(super) fn dissolve_compound(module: &mut Cow<'_, Module>, decisions: &mut Vec<Decision>) {
+    let mut holds: Vec<bool> = Vec::with_capacity(module.computations.len());
+    for computation in module.computations.values() {
+        let is_one = |instruction: &Instruction| match instruction.op {
+            Op::Sort { .. } | Op::TopK { .. } | Op::Scan { .. } => true,
+            Op::Fusion { calls, .. } | Op::Call { to_apply: calls } => holds[calls.index()],
+            _ => false,
+        };
+        holds.push(computation.instructions.values().any(is_one));
+    }
+    let mut dissolved = Vec::new();
+    for (owner, computation) in module.computations.iter() {
+        for (id, instruction) in computation.instructions.iter() {
+            if let Op::Fusion { calls, .. } = instruction.op
+                && holds[calls.index()]
+            {
+                dissolved.push((owner, id, calls));
+            }
+        }
+    }
+    for (owner, id, calls) in dissolved {
+        let instruction = name_in(module, owner, id);
+        module.to_mut().computations[owner].instructions[id].op = Op::Call { to_apply: calls };
+        let reason = "what it holds is several kernels".to_owned();
+        decisions.push(Decision { instruction, verdict: Verdict::Dissolved, reason });
+    }
 }
 
 /// Keeps the programs' fusions that can run as one kernel at reasonable cost, or that cannot be compiled yet, and inlines the

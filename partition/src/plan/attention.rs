@@ -10,12 +10,11 @@ use crate::access::{Access, Counted, read_map};
 use crate::attention::Attention;
 use crate::contraction::{Contraction, Rows, branches, feeding};
 use crate::form::Form;
-use crate::monoid::identity as neutral;
 use crate::product::adds_words;
 use found::{Found, moved, reached};
 use std::collections::BTreeMap;
 use weft_affine::{Expr, Var};
-use weft_hlo::ir::{ArenaId, BinaryOp, InstrId, Module, Op, Scalar};
+use weft_hlo::ir::{ArenaId, BinaryOp, InstrId, Module, Op, Scalar, identity as neutral};
 use weft_indexing::{IndexingMap, Limits};
 
 /// Attention that a kernel is shaped around. Functions of scores have the indices `(o, q, k)` of [`Attention`](crate::Attention), those of rows `(o, q)`.

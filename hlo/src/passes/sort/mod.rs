@@ -10,13 +10,13 @@ mod top_k;
 mod written;
 
 use super::build::{Build, inverse};
+use super::counted::programs;
 use super::pass::{Pass, Rewritten};
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
 use super::stable_order::Rows;
 use crate::diagnostic::Diagnostics;
 use crate::ir::{Computation, ComputationId, InstrId, Instruction, Module, Op};
 use comparator::Comparator;
-use std::collections::BTreeSet;
 
 /// Rows of at most so many elements are ordered by counting: each element is compared with all others, in one kernel, where a pass over digits takes several that do next to
 /// nothing for so few. One element costs as many comparisons as the row has elements; a pass over digits costs about 12 reads of each, and numbers of 32 bits take 8 of them.
@@ -58,29 +58,6 @@ impl Pass for Sorts {
             }
         }))
     }
-}
-
-/// The names of the computations that run with whole values, in which there may be loops.
-fn programs(module: &Module) -> BTreeSet<String> {
-    let mut found = BTreeSet::from([module.entry_computation().name.clone()]);
-    for computation in module.computations.values() {
-        for instruction in computation.instructions.values() {
-            if matches!(instruction.op, Op::While { .. } | Op::Conditional { .. } | Op::Call { .. }) {
-                let called = instruction.op.called_computations().into_iter();
-                found.extend(called.map(|callee| module.computations[callee].name.clone()));
-            }
-        }
-    }
-    for computation in module.computations.values() {
-        for instruction in computation.instructions.values() {
-            if matches!(instruction.op, Op::Fusion { .. }) {
-                instruction.op.called_computations().iter().for_each(|callee| {
-                    found.remove(&module.computations[*callee].name);
-                });
-            }
-        }
-    }
-    found
 }
 
 fn sort(rebuild: &mut Rebuild<'_>, candidate: &Instruction, dimension: i64, to_apply: ComputationId) -> Option<Rule> {

@@ -288,6 +288,61 @@ fn an_order_is_kept_where_it_shows() {
     assert!(FreeOrder.run(&parse(&several).unwrap()).unwrap().changes.is_empty());
 }
 
+/// Operations and computations that begin and end, with and without computations of their own.
+const BEGUN: &str = "HloModule m\nbefore {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = pred[] compare(a, b), direction=LT\n}\n\
+    add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n\
+    work {\n  x = f32[6] parameter(0)\n  y = f32[6] parameter(1)\n  c = f32[6] add(x, y)\n  ROOT t = (f32[6], f32[6]) tuple(c, y)\n}\n\
+    halved {\n  x = f32[6] parameter(0)\n  h = f32[] constant(0.5)\n  b = f32[6] broadcast(h), dimensions={}\n  ROOT m = f32[6] multiply(x, b)\n}\nENTRY e {\n  \
+    x = f32[6] parameter(0)\n  y = f32[6] parameter(1)\n  \
+    b0 = ((f32[6]), f32[6], s32[]) sort-start(x), dimensions={0}, to_apply=before\n  \
+    b1 = ((f32[6], f32[6]), (f32[6], f32[6]), u32[2]) async-start(x, y), calls=work\n  \
+    b2 = ((f32[6]), f32[6], u32[]) call-start(y), to_apply=halved\n  \
+    b3 = ((f32[6]), f32[6]) reduce-scatter-start(y), replica_groups={{0}}, dimensions={0}, to_apply=add\n  \
+    g0 = ((f32[6]), f32[6], s32[]) sort-update(b0)\n  h0 = ((f32[6]), f32[6], s32[]) sort-update(g0)\n  \
+    g1 = ((f32[6], f32[6]), (f32[6], f32[6]), u32[2]) async-update(b1)\n  \
+    d0 = f32[6] sort-done(h0)\n  d1 = (f32[6], f32[6]) async-done(g1)\n  d2 = f32[6] call-done(b2)\n  \
+    d3 = f32[6] reduce-scatter-done(b3)\n  ROOT r = (f32[6], (f32[6], f32[6]), f32[6], f32[6]) tuple(d0, d1, d2, d3)\n}\n";
+
+#[test]
+fn what_begins_and_ends_is_called() {
+    let module = parse(BEGUN).unwrap();
+    let given = [[3.0f32, -1.0, 2.0, 0.0, 5.0, 4.0], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]];
+    let inputs = given.map(|values| Literal::array([6], values.to_vec()));
+    let expected = [
+        [-1.0f32, 0.0, 2.0, 3.0, 4.0, 5.0],
+        [4.0, 1.0, 5.0, 4.0, 10.0, 10.0],
+        given[1],
+        [0.5, 1.0, 1.5, 2.0, 2.5, 3.0],
+        given[1],
+    ]
+    .map(|values| Literal::array([6], values.to_vec()));
+    assert_eq!(evaluate(&module, &inputs).unwrap(), expected);
+    let longhand = module.longhand().into_owned();
+    verify(&longhand).unwrap_or_else(|found| panic!("{found}\n{}", print(&longhand)));
+    assert!(!print(&longhand).contains("sort-") && print(&longhand).contains("async-update"), "{}", print(&longhand));
+    assert!(matches!(longhand.longhand(), std::borrow::Cow::Borrowed(_)));
+    assert_eq!(evaluate(&longhand, &inputs).unwrap(), expected);
+    let called = OneDevice.run(&module).unwrap().module;
+    verify(&called).unwrap_or_else(|found| panic!("{found}\n{}", print(&called)));
+    assert!(!print(&called).contains("async") && !print(&called).contains("-done"), "{}", print(&called));
+    assert_eq!(evaluate(&called, &inputs).unwrap(), expected);
+    assert!(OneDevice.run(&called).unwrap().changes.is_empty());
+}
+
+/// What has side effects is not called at another time, nor is what an order with others names.
+#[test]
+fn what_begins_with_side_effects_stays() {
+    let text = "HloModule m\nwork {\n  x = f32[3] parameter(0)\n  t = token[] after-all()\n  o = token[] outfeed(x, t), outfeed_shape=f32[3]\n  \
+                ROOT n = f32[3] negate(x)\n}\nENTRY e {\n  x = f32[3] parameter(0)\n  \
+                s = ((f32[3]), f32[3], u32[]) async-start(x), calls=work\n  ROOT d = f32[3] async-done(s)\n}\n";
+    assert!(OneDevice.run(&parse(text).unwrap()).unwrap().changes.is_empty());
+    let text = "HloModule m\nENTRY e {\n  x = f32[3] parameter(0)\n  g = u64[] rng-get-and-update-state(), delta=1\n  \
+                s = ((f32[3]), f32[3], u32[]) negate-start(x)\n  u = ((f32[3]), f32[3], u32[]) negate-update(s)\n  \
+                ROOT d = f32[3] negate-done(u), control-predecessors={g}\n}\n";
+    let made = OneDevice.run(&parse(text).unwrap()).unwrap().module;
+    verify(&made).unwrap_or_else(|found| panic!("{found}\n{}", print(&made)));
+}
+
 /// What a token orders is read instead of what it orders it as, where nothing has side effects, and where layouts are the same.
 #[test]
 fn tokens_order_nothing_without_side_effects() {

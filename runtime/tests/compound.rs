@@ -89,6 +89,23 @@ fn scans_are_no_steps() {
     );
 }
 
+/// Operations and computations that begin and end, as XLA prints those that it overlaps with others.
+#[test]
+fn what_begins_and_ends_is_no_step() {
+    check(
+        "HloModule test\nbefore {\na = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT c = pred[] compare(a, b), direction=GT\n}\n\
+         work {\nx = f32[70] parameter(0)\ny = f32[70] parameter(1)\nc = f32[70] add(x, y)\n\
+         s = f32[70] sort(c), dimensions={0}, to_apply=before\nROOT t = (f32[70], f32[70]) tuple(s, y)\n}\nENTRY main {\n\
+         x = f32[70] parameter(0)\ny = f32[70] parameter(1)\n\
+         a = ((f32[70], f32[70]), (f32[70], f32[70]), s32[]) async-start(x, y), calls=work\n\
+         b = ((f32[70]), f32[70], s32[]) sort-start(x), dimensions={0}, to_apply=before\nn = f32[70] negate(x)\n\
+         u = ((f32[70]), f32[70], s32[]) sort-update(b)\nd = f32[70] sort-done(u), control-predecessors={n}\n\
+         t = (f32[70], f32[70]) async-done(a)\ne = f32[70] get-tuple-element(t), index=0\nf = f32[70] get-tuple-element(t), index=1\n\
+         g = f32[70] subtract(e, f)\nh = f32[70] add(d, n)\nROOT r = f32[70] add(g, h)\n}\n",
+        0.0,
+    );
+}
+
 /// Fusions that hold a sort, `topk` or a scan, in another one, too; extents that are known; and tokens that order nothing.
 #[test]
 fn fusions_of_several_kernels_are_no_steps() {

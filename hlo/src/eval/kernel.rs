@@ -177,7 +177,7 @@ pub(super) fn refusal(op: &Op) -> Option<&'static str> {
         Op::SetDimensionSize { .. } | Op::DynamicReshape => {
             Some("makes extents that are known at run time only; specialize the program to static ones")
         }
-        Op::AsyncShorthand { .. } => Some("is short for a computation of its own, and is evaluated in that form"),
+        Op::AsyncShorthand { .. } => Some("does not say what it starts, or what becomes of it"),
         Op::Convolution { .. } => Some("with a sparse operand is read and printed, not yet evaluated"),
     }
 }

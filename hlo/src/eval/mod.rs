@@ -188,6 +188,7 @@ pub fn evaluate_with(module: &Module, inputs: &[Literal], config: &Config) -> Re
 /// # Errors
 /// As [`evaluate`].
 pub fn evaluate_borrowed(module: &Module, inputs: &[&Literal], config: &Config) -> Result<Vec<Literal>, Diagnostics> {
+    let module = &*module.longhand();
     let plan = check::plan(module, config)?;
     let arguments = input::arguments(module, inputs)?;
     let work = Work { meter: Meter::new(config.byte_limit), interrupt: config.interrupt.clone() };
@@ -200,5 +201,5 @@ pub fn evaluate_borrowed(module: &Module, inputs: &[&Literal], config: &Config) 
 /// Every operation, type, constant or size reachable from the entry that the evaluator does not handle; else, where
 /// the module breaks rules, the [verifier's](crate::verify) findings.
 pub fn check(module: &Module, config: &Config) -> Result<(), Diagnostics> {
-    check::plan(module, config).map(|_| ())
+    check::plan(&module.longhand(), config).map(|_| ())
 }

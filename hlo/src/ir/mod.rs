@@ -14,6 +14,7 @@ mod header;
 mod identity;
 mod layout;
 mod literal;
+mod longhand;
 mod minifloat;
 mod module;
 mod names;

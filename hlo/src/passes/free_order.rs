@@ -1,8 +1,9 @@
 //! Control predecessors where no order shows.
 
 use super::pass::{Change, Pass, Rewritten};
+use super::side_effects::{effects_but, is_value_alone};
 use crate::diagnostic::Diagnostics;
-use crate::ir::{ArenaId, InstrId, Instruction, Module, Op, is_collective};
+use crate::ir::{ArenaId, InstrId, Module, Op};
 
 /// Drops `control-predecessors`, and reads what `add-dependency` takes instead of its value, in computations in which nothing has side effects, nor in what they call: then an order is part of no result, and would keep passes from
 /// rewriting what it names, as other passes leave it as it is. Collectives of modules for one device, and copies that begin and end, count as values.
@@ -20,18 +21,10 @@ impl Pass for FreeOrder {
     fn run(&self, module: &Module) -> Result<Rewritten, Diagnostics> {
         let is_one = module.replica_count().unwrap_or(1) == 1 && module.num_partitions().unwrap_or(1) == 1;
         let mut made = module.clone();
-        let (mut changes, mut effects) = (Vec::new(), Vec::with_capacity(module.computations.len()));
-        for computation in made.computations.values_mut() {
-            let calls_effect = |instruction: &Instruction| {
-                let callees = instruction.op.called_computations();
-                callees.into_iter().any(|callee| effects.get(callee.index()).copied().unwrap_or(true))
-            };
-            let has_effect = |instruction: &Instruction| {
-                instruction.op.has_side_effects() && !(is_one && is_value(&instruction.op)) || calls_effect(instruction)
-            };
-            let has = computation.instructions.values().any(has_effect);
-            effects.push(has);
-            if has {
+        let mut changes = Vec::new();
+        let effects = effects_but(module, &|op| is_one && is_value_alone(op));
+        for (computation, has_effect) in made.computations.values_mut().zip(effects) {
+            if has_effect {
                 continue;
             }
             let mut image: Vec<InstrId> = Vec::with_capacity(computation.instructions.len());
@@ -66,19 +59,3 @@ impl Pass for FreeOrder {
 }
 
 const NO_TOKEN: &str = "a token without side effects orders nothing";
-
-/// Whether what has effects on other devices, or while others compute, is a value where there is one device and one thing at a time.
-fn is_value(op: &Op) -> bool {
-    is_collective(op)
-        || matches!(
-            op,
-            Op::AllGatherDone
-                | Op::AllReduceDone
-                | Op::CollectivePermuteDone
-                | Op::CopyStart { .. }
-                | Op::CopyDone
-                | Op::AsyncStart { .. }
-                | Op::AsyncUpdate { .. }
-                | Op::AsyncDone { .. }
-        )
-}

@@ -4,15 +4,15 @@ use super::build::Build;
 use super::pass::{Pass, Rewritten};
 use super::ragged_exchange::exchanged;
 use super::rebuild::{Rebuild, Rewrite, Rule, rewrite_module};
-use super::side_effects;
+use super::side_effects::{effects_but, is_value_alone, pinned};
 use super::stable_order::constant;
 use crate::diagnostic::Diagnostics;
 use crate::ir::{Alone, InstrId, Instruction, Module, Op, Scalar, Shape, alone, keeps_what_it_was_given};
 use std::collections::BTreeSet;
 
 /// Replaces `all-gather`, `all-reduce`, `all-to-all`, `collective-broadcast`, `collective-permute` and `reduce-scatter` in modules for one device by what they are given, or by zeros where nobody sends
-/// anything, `ragged-all-to-all` by a gather, and `partition-id` and `replica-id` by 0. Pairs of operations that begin and end one of them, or a `copy`, are replaced alike. The results are
-/// the same.
+/// anything, `ragged-all-to-all` by a gather, and `partition-id` and `replica-id` by 0. Pairs of operations that begin and end one of them, or a `copy`, are replaced alike, and those that begin and end a computation without side effects by a
+/// call. The results are the same.
 ///
 /// Modules of several replicas or partitions stay as they are.
 pub struct OneDevice;
@@ -30,7 +30,11 @@ impl Pass for OneDevice {
         if module.replica_count().unwrap_or(1) != 1 || module.num_partitions().unwrap_or(1) != 1 {
             return Ok(Rewritten { module: module.clone(), changes: Vec::new() });
         }
+        let module = &*module.longhand();
         let kept = of_kept_ends(module);
+        let effects = effects_but(module, &is_value_alone);
+        let (ids, effects) = (module.computations.values(), effects.into_iter());
+        let effects: BTreeSet<&str> = ids.zip(effects).filter(|it| it.1).map(|it| it.0.name.as_str()).collect();
         Ok(rewrite_module(module, &mut |rebuild, candidate| match &candidate.op {
             Op::PartitionId | Op::ReplicaId => {
                 Some(("there is one device", Rewrite::Value(rebuild.scalar(Scalar::U32(0)))))
@@ -39,6 +43,11 @@ impl Pass for OneDevice {
             _ if kept.contains(&(rebuild.source.name.as_str(), candidate.name.as_str())) => None,
             Op::CopyStart { .. } => begun(rebuild, candidate, candidate.operands[0])
                 .map(|rewrite| ("a copy that begins may end at once", rewrite)),
+            Op::AsyncStart { calls, .. } if !effects.contains(rebuild.computations()[*calls].name.as_str()) => {
+                let result = candidate.shape.as_tuple()?.get(1)?.clone();
+                let call = rebuild.add(result, Op::Call { to_apply: *calls }, candidate.operands.clone());
+                begun(rebuild, candidate, call).map(|rewrite| ("what begins may be called at once", rewrite))
+            }
             _ => given(module, rebuild, candidate),
         }))
     }
@@ -46,17 +55,29 @@ impl Pass for OneDevice {
 
 /// Whether an operation ends what another has begun.
 fn ends(op: &Op) -> bool {
-    matches!(op, Op::AllReduceDone | Op::AllGatherDone | Op::CollectivePermuteDone | Op::CopyDone)
+    matches!(
+        op,
+        Op::AllReduceDone
+            | Op::AllGatherDone
+            | Op::CollectivePermuteDone
+            | Op::CopyDone
+            | Op::AsyncUpdate { .. }
+            | Op::AsyncDone { .. }
+    )
 }
 
 /// The computations and names of what begins something whose end stays as it is.
 fn of_kept_ends(module: &Module) -> BTreeSet<(&str, &str)> {
     let mut kept = BTreeSet::new();
     for computation in module.computations.values() {
-        let pinned = side_effects::pinned(computation);
-        for end in pinned.into_iter().filter(|id| ends(&computation.instructions[*id].op)) {
-            let operands = computation.instructions[end].operands.iter();
-            kept.extend(operands.map(|id| (computation.name.as_str(), computation.instructions[*id].name.as_str())));
+        // An end, or what goes on with what it ends, and so on.
+        let mut steps = pinned(computation);
+        while let Some(step) = steps.pop_last() {
+            if ends(&computation.instructions[step].op) {
+                let started = computation.instructions[step].operands[0];
+                kept.insert((computation.name.as_str(), computation.instructions[started].name.as_str()));
+                steps.insert(started);
+            }
         }
     }
     kept
@@ -87,9 +108,10 @@ fn given(module: &Module, rebuild: &mut Rebuild<'_>, candidate: &Instruction) ->
 
 /// What an operation that only begins yields: what it was given, its result, and numbers that only its end understands.
 fn begun(rebuild: &mut Rebuild<'_>, start: &Instruction, result: InstrId) -> Option<Rewrite> {
-    let given = match &start.operands[..] {
-        [operand] => *operand,
-        operands => rebuild.tuple(operands.to_vec()),
+    let given = match (&start.op, &start.operands[..]) {
+        (Op::AsyncStart { .. }, operands) => rebuild.tuple(operands.to_vec()),
+        (_, [operand]) => *operand,
+        (_, operands) => rebuild.tuple(operands.to_vec()),
     };
     let [_, _, contexts @ ..] = start.shape.as_tuple()? else { return None };
     let contexts: Option<Vec<InstrId>> = contexts.iter().map(|context| zeros(rebuild, context)).collect();
@@ -101,7 +123,7 @@ fn ended(rebuild: &mut Rebuild<'_>, end: &Instruction) -> Option<Rule> {
     let started = rebuild.get(end.operands[0]);
     let value = match (&end.op, &started.op) {
         (Op::AllReduceDone, Op::AllReduceStart { .. }) => return None,
-        (Op::AllReduceDone, _) => end.operands[0],
+        (Op::AllReduceDone, _) | (Op::AsyncUpdate { .. }, Op::Tuple) => end.operands[0],
         (Op::CopyDone, Op::Tuple) => started.operands[0],
         (_, Op::Tuple) => started.operands[1],
         _ => return None,

@@ -15,7 +15,7 @@ use weft_hlo::passes::{
 };
 
 /// The module with what has no code of its own written out as operations that have:
-/// - extents that are known, collectives of one device, copies that begin and end, batch normalization, `cholesky`, `triangular-solve` and LAPACK's routines;
+/// - extents that are known, collectives of one device, copies and computations that begin and end, batch normalization, `cholesky`, `triangular-solve` and LAPACK's routines;
 /// - `ragged-dot`, `scaled-dot`, `fft`, `rng`, `rng-bit-generator`, `scan`, `select-and-scatter`, `sort`, `topk`, the custom calls `ApproxTopK` and `PartialReduce`;
 /// - `mulhi`, `stochastic-convert`, `bitcast-convert` between widths, scatters of many windows into many elements in an order, constants of arrays in computations of elements, arrays in comparators, and in computations of elements that kernels cannot compute otherwise, and sums of narrow floats, which are accumulated in `f32`.
 ///
@@ -58,6 +58,8 @@ pub(super) fn expand<'m>(
                 | Op::CollectivePermute { .. }
                 | Op::CollectivePermuteStart { .. }
                 | Op::CopyStart { .. }
+                | Op::AsyncStart { .. }
+                | Op::AsyncShorthand { .. }
                 | Op::AddDependency
                 | Op::GetDimensionSize { .. }
                 | Op::PartitionId
@@ -71,26 +73,19 @@ pub(super) fn expand<'m>(
     if !instructions.any(|instruction| is_meant(&instruction.op)) {
         return Ok(Cow::Borrowed(module));
     }
-    let mut expanded = Cow::Borrowed(module);
+    let mut expanded = module.longhand();
     let computes = |element_type: ElementType| computes(target, element_type);
     given::dissolve_compound(&mut expanded, decisions);
     run(&FreeOrder, &mut expanded, decisions)?;
+    run(&OneDevice, &mut expanded, decisions)?;
     run(&Scans, &mut expanded, decisions)?;
     rewritten(expand_linear_algebra(&expanded, &computes), &mut expanded, decisions);
     rewritten(expand_fourier(&expanded, &computes), &mut expanded, decisions);
     rewritten(expand_random_numbers(&expanded, &computes), &mut expanded, decisions);
     let regions = expand_scalar_regions(&expanded, &|region| is_beyond_kernels(&expanded, region, target));
     rewritten(regions, &mut expanded, decisions);
-    let compound: [&dyn Pass; 8] = [
-        &DimensionSizes,
-        &RegionConstants,
-        &OneDevice,
-        &BatchNormalization,
-        &OtherDots,
-        &RandomBits,
-        &SelectAndScatter,
-        &Sorts,
-    ];
+    let compound: [&dyn Pass; 7] =
+        [&DimensionSizes, &RegionConstants, &BatchNormalization, &OtherDots, &RandomBits, &SelectAndScatter, &Sorts];
     for pass in compound {
         run(pass, &mut expanded, decisions)?;
     }

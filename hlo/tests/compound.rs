@@ -329,6 +329,27 @@ fn what_begins_and_ends_is_called() {
     assert!(OneDevice.run(&called).unwrap().changes.is_empty());
 }
 
+/// What says something of the operation goes with it, ends of something else are refused as they are written, and results without elements stand for tokens.
+#[test]
+fn what_begins_is_the_operation_as_it_was() {
+    let text = "HloModule m\nENTRY e {\n  x = f32[2,2] parameter(0)\n  \
+                a = ((f32[2,2]), (f32[2,2], s32[]), (token[], s32[])) custom-call-start(x), custom_call_target=\"lapack_spotrf_ffi\", \
+                backend_config={uplo = 85 : ui8}\n  ROOT d = (f32[2,2], s32[]) custom-call-done(a)\n}\n";
+    let plain = "HloModule m\nENTRY e {\n  x = f32[2,2] parameter(0)\n  \
+                 ROOT d = (f32[2,2], s32[]) custom-call(x), custom_call_target=\"lapack_spotrf_ffi\", backend_config={uplo = 85 : ui8}\n}\n";
+    let inputs = [Literal::array([2, 2], vec![4.0f32, 1.0, 2.0, 9.0])];
+    let [module, plain] = [text, plain].map(|text| parse(text).unwrap_or_else(|found| panic!("{found}\n{text}")));
+    let expected = evaluate(&plain, &inputs).unwrap();
+    assert_eq!(evaluate(&module, &inputs).unwrap(), expected);
+    let called = OneDevice.run(&module).unwrap().module;
+    verify(&called).unwrap_or_else(|found| panic!("{found}\n{}", print(&called)));
+    assert!(!print(&called).contains("async-"), "{}", print(&called));
+    assert_eq!(evaluate(&called, &inputs).unwrap(), expected);
+    let text = "ENTRY e {\n  x = f32[3] parameter(0)\n  a = ((f32[3]), f32[3], s32[]) negate-start(x)\n  ROOT d = f32[3] abs-done(a)\n}\n";
+    let found = evaluate(&parse(text).unwrap(), &[Literal::array([3], vec![1.0f32, 2.0, 3.0])]).unwrap_err();
+    assert_eq!(found.0[0].code, "HLO120", "{found}");
+}
+
 /// What has side effects is not called at another time, nor is what an order with others names.
 #[test]
 fn what_begins_with_side_effects_stays() {
@@ -350,11 +371,12 @@ fn tokens_order_nothing_without_side_effects() {
                 n = f32[3,2] negate(d)\n  c = f32[3,2]{0,1} add-dependency(n, t)\n  s = f32[3,2]{0,1} sine(c)\n  \
                 ROOT r = f32[3,2]{0,1} add-dependency(s, t)\n}\n";
     let after = FreeOrder.run(&parse(text).unwrap()).unwrap();
-    assert_eq!(after.changes.len(), 2, "{:?}", after.changes);
+    assert_eq!(after.changes.len(), 3, "{:?}", after.changes);
     let entry = after.module.entry_computation();
     assert_eq!(entry.instructions[entry.root].name, "s");
     let printed = print(&after.module);
-    assert!(printed.contains("negate(%x)") && printed.contains("sine(%c)"), "{printed}");
+    assert!(printed.contains("negate(%x)") && printed.contains("copy(%n)"), "{printed}");
+    verify(&after.module).unwrap_or_else(|found| panic!("{found}\n{printed}"));
     assert!(FreeOrder.run(&after.module).unwrap().changes.is_empty());
     let effect = text.replace("  n = f32", "  o = token[] outfeed(x, t), outfeed_shape=f32[3,2]\n  n = f32");
     assert!(FreeOrder.run(&parse(&effect).unwrap()).unwrap().changes.is_empty());

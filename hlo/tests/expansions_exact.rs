@@ -146,7 +146,24 @@ fn scans_that_fold_are_prefix_sums_of_the_same_bits() {
     }
 }
 
-/// A scan in a computation that a scan runs, and one in a loop.
+/// A scan that does something besides is no prefix sum, and one in what is applied to elements stays, as there are no loops.
+#[test]
+fn other_scans_are_no_prefix_sums() {
+    let text = "sum {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  t = token[] after-all()\n  \
+                o = token[] outfeed(a, t), outfeed_shape=s32[]\n  c = s32[] add(a, b)\n  ROOT r = (s32[], s32[]) tuple(c, c)\n}\n\n\
+                ENTRY e {\n  x = s32[4] parameter(0)\n  z = s32[] parameter(1)\n  \
+                ROOT s = (s32[4], s32[]) scan(x, z), dimensions={0}, num_carries=1, to_apply=sum\n}\n";
+    let made = print(&Scans.run(&parse(text).unwrap()).unwrap().module);
+    assert!(made.contains(" while(") && made.contains(" outfeed("), "{made}");
+    let text = "sum {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  c = s32[] add(a, b)\n  ROOT r = (s32[], s32[]) tuple(c, c)\n}\n\n\
+                inner {\n  p = s32[] parameter(0)\n  q = s32[3] broadcast(p), dimensions={}\n  \
+                s = (s32[3], s32[]) scan(q, p), dimensions={0}, num_carries=1, to_apply=sum\n  ROOT l = s32[] get-tuple-element(s), index=1\n}\n\n\
+                region {\n  p = s32[] parameter(0)\n  ROOT c = s32[] call(p), to_apply=inner\n}\n\n\
+                ENTRY e {\n  x = s32[4] parameter(0)\n  ROOT m = s32[4] map(x), dimensions={0}, to_apply=region\n}\n";
+    assert!(Scans.run(&parse(text).unwrap()).unwrap().changes.is_empty());
+}
+
+/// A scan in a computation that a scan runs.
 #[test]
 fn scans_of_scans_are_loops() {
     let text = "inner {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  k = s32[] constant(3)\n  m = s32[] multiply(b, k)\n  \

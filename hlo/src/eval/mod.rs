@@ -109,7 +109,9 @@ pub(crate) use scan::refusal as scan_refusal;
 pub use watch::{Interrupt, Progress, Watch};
 
 use crate::ir::{Literal, Module};
+use crate::verify::verify;
 use call::Run;
+use std::borrow::Cow;
 use std::sync::atomic::AtomicU64;
 use value::Meter;
 use work::Work;
@@ -188,7 +190,7 @@ pub fn evaluate_with(module: &Module, inputs: &[Literal], config: &Config) -> Re
 /// # Errors
 /// As [`evaluate`].
 pub fn evaluate_borrowed(module: &Module, inputs: &[&Literal], config: &Config) -> Result<Vec<Literal>, Diagnostics> {
-    let module = &*module.longhand();
+    let module = &*longhand(module)?;
     let plan = check::plan(module, config)?;
     let arguments = input::arguments(module, inputs)?;
     let work = Work { meter: Meter::new(config.byte_limit), interrupt: config.interrupt.clone() };
@@ -201,5 +203,14 @@ pub fn evaluate_borrowed(module: &Module, inputs: &[&Literal], config: &Config) 
 /// Every operation, type, constant or size reachable from the entry that the evaluator does not handle; else, where
 /// the module breaks rules, the [verifier's](crate::verify) findings.
 pub fn check(module: &Module, config: &Config) -> Result<(), Diagnostics> {
-    check::plan(&module.longhand(), config).map(|_| ())
+    check::plan(&*longhand(module)?, config).map(|_| ())
+}
+
+/// As [`Module::longhand`], of what has been verified where it is another module.
+fn longhand(module: &Module) -> Result<Cow<'_, Module>, Diagnostics> {
+    let longhand = module.longhand();
+    if let Cow::Owned(_) = longhand {
+        verify(module)?;
+    }
+    Ok(longhand)
 }

@@ -7,8 +7,9 @@ use std::borrow::Cow;
 
 impl Module {
     /// The module with a computation of its own for each asynchronous operation that is spelled without one: of `sort-start`, `sort-update` and
-    /// `sort-done` remain `async-start`, `async-update` and `async-done`. The module as it is where nothing is spelled so, and what breaks the
-    /// rules of such operations.
+    /// `sort-done` remain `async-start`, `async-update` and `async-done`. The module as it is where nothing is spelled so.
+    ///
+    /// Of a module that verifies. Else ends may follow what they do not end, or all stays as it is.
     pub fn longhand(&self) -> Cow<'_, Module> {
         let mut instructions = self.computations.values().flat_map(|computation| computation.instructions.values());
         if !instructions.any(|instruction| matches!(instruction.op, Op::AsyncShorthand { .. })) {
@@ -41,6 +42,7 @@ impl Module {
                         };
                         let calls = computations.push(started);
                         instruction.op = Op::AsyncStart { async_execution_thread, output_to_operand_aliasing, calls };
+                        instruction.attributes.retain(|attribute| !is_of_operation(&attribute.name));
                     }
                     AsyncPhase::Update => instruction.op = Op::AsyncUpdate { async_execution_thread, calls: None },
                     AsyncPhase::Done => instruction.op = Op::AsyncDone { async_execution_thread, calls: None },
@@ -51,6 +53,14 @@ impl Module {
         let Some(&entry) = image.get(self.entry.index()) else { return Cow::Borrowed(self) };
         Cow::Owned(Module { entry, computations, ..self.clone() })
     }
+}
+
+/// Where among others an instruction is begun.
+const ORDER: &str = "control-predecessors";
+
+/// Whether an attribute says something of what is started, rather than of where, or of where it comes from.
+fn is_of_operation(name: &str) -> bool {
+    !matches!(name, ORDER | "metadata")
 }
 
 /// The computation of what a start starts; `None` where its rules are broken.
@@ -67,7 +77,8 @@ fn started(source: &Computation, start: &Instruction, names: &mut UniqueNames) -
         operands.push(instructions.push(Instruction { span: start.span, ..parameter }));
     }
     let root = Instruction::new(wrapped.name(), result, (**operation).clone(), operands);
-    let root = instructions.push(Instruction { span: start.span, ..root });
+    let attributes = start.attributes.iter().filter(|attribute| attribute.name != ORDER).cloned().collect();
+    let root = instructions.push(Instruction { span: start.span, attributes, ..root });
     let mut computation = Computation::new(names.take(&format!("{wrapped}_of_{}", start.name)), instructions, root);
     computation.span = start.span;
     Some(computation)

@@ -1,6 +1,6 @@
 //! Building while loops that count.
 
-use crate::ir::{BinaryOp, ComparisonDirection, InstrId, Module, Op, Scalar};
+use crate::ir::{ArenaId, BinaryOp, ComparisonDirection, InstrId, Module, Op, Scalar};
 use crate::passes::build::Build;
 use crate::passes::build::Callee;
 use crate::passes::rebuild::Rebuild;
@@ -70,23 +70,27 @@ pub(super) fn counted_all(
     (1..=values.len()).map(|index| rebuild.element(last, index)).collect()
 }
 
-/// The names of the computations that run with whole values, in which there may be loops.
+/// The names of the computations that run with whole values, in which there may be loops: the entry, and what it calls, branches to and repeats. Not those that are applied to elements, or that a
+/// fusion is, besides.
 pub(super) fn programs(module: &Module) -> BTreeSet<String> {
-    let mut found = BTreeSet::from([module.entry_computation().name.clone()]);
-    for computation in module.computations.values() {
-        for instruction in computation.instructions.values() {
-            if matches!(instruction.op, Op::While { .. } | Op::Conditional { .. } | Op::Call { .. } | Op::Scan { .. }) {
-                let called = instruction.op.called_computations().into_iter();
-                found.extend(called.map(|callee| module.computations[callee].name.clone()));
-            }
+    let mut runs = vec![false; module.computations.len()];
+    let mut is_part = runs.clone();
+    runs[module.entry.index()] = true;
+    let mut found = BTreeSet::new();
+    // Callers before what they call.
+    for (id, computation) in module.computations.iter().rev() {
+        let (run, part) = (runs[id.index()], is_part[id.index()]);
+        if run && !part {
+            found.insert(computation.name.clone());
         }
-    }
-    for computation in module.computations.values() {
         for instruction in computation.instructions.values() {
-            if matches!(instruction.op, Op::Fusion { .. }) {
-                instruction.op.called_computations().iter().for_each(|callee| {
-                    found.remove(&module.computations[*callee].name);
-                });
+            let is_step = matches!(
+                instruction.op,
+                Op::While { .. } | Op::Conditional { .. } | Op::Call { .. } | Op::Scan { .. } | Op::AsyncStart { .. }
+            );
+            for callee in instruction.op.called_computations() {
+                runs[callee.index()] |= run && is_step;
+                is_part[callee.index()] |= part || !is_step;
             }
         }
     }

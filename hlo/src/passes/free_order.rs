@@ -1,9 +1,10 @@
 //! Control predecessors where no order shows.
 
+use super::inline_calls::same_layouts;
 use super::pass::{Change, Pass, Rewritten};
 use super::side_effects::{effects_but, is_value_alone};
 use crate::diagnostic::Diagnostics;
-use crate::ir::{ArenaId, InstrId, Module, Op};
+use crate::ir::{ArenaId, Computation, InstrId, Module, Op};
 
 /// Drops `control-predecessors`, and reads what `add-dependency` takes instead of its value, in computations in which nothing has side effects, nor in what they call: then an order is part of no result, and would keep passes from
 /// rewriting what it names, as other passes leave it as it is. Collectives of modules for one device, and copies that begin and end, count as values.
@@ -27,25 +28,8 @@ impl Pass for FreeOrder {
             if has_effect {
                 continue;
             }
-            let mut image: Vec<InstrId> = Vec::with_capacity(computation.instructions.len());
-            for (id, instruction) in computation.instructions.iter() {
-                // Its layout may be another.
-                let ordered = instruction.operands.first().filter(|&&operand| {
-                    instruction.op == Op::AddDependency && computation.instructions[operand].shape == instruction.shape
-                });
-                image.push(ordered.map_or(id, |operand| image[operand.index()]));
-            }
-            let root = image[computation.root.index()];
-            if std::mem::replace(&mut computation.root, root) != root {
-                changes.push(Change { rule: NO_TOKEN, place: computation.name.clone() });
-            }
+            drop_tokens(computation, &mut changes);
             for instruction in computation.instructions.values_mut() {
-                let operands = instruction.operands.iter().map(|operand| image[operand.index()]).collect();
-                if instruction.operands != operands {
-                    instruction.operands = operands;
-                    let place = format!("{}/{}", computation.name, instruction.name);
-                    changes.push(Change { rule: NO_TOKEN, place });
-                }
                 let before = instruction.attributes.len();
                 instruction.attributes.retain(|attribute| attribute.name != "control-predecessors");
                 if instruction.attributes.len() < before {
@@ -59,3 +43,40 @@ impl Pass for FreeOrder {
 }
 
 const NO_TOKEN: &str = "a token without side effects orders nothing";
+
+/// Reads what each `add-dependency` takes instead of it; where its layout is another, it is a copy.
+fn drop_tokens(computation: &mut Computation, changes: &mut Vec<Change>) {
+    let mut changed =
+        |name: &str| changes.push(Change { rule: NO_TOKEN, place: format!("{}/{name}", computation.name) });
+    let mut image: Vec<InstrId> = Vec::with_capacity(computation.instructions.len());
+    let mut copies: Vec<InstrId> = Vec::new();
+    for (id, instruction) in computation.instructions.iter() {
+        let operand = match instruction.op {
+            Op::AddDependency => instruction.operands[0],
+            _ => id,
+        };
+        let is_same = same_layouts(&computation.instructions[operand].shape, &instruction.shape);
+        image.push(if operand == id || !is_same { id } else { image[operand.index()] });
+        if !is_same {
+            copies.push(id);
+        }
+    }
+    for copy in copies {
+        let instruction = &mut computation.instructions[copy];
+        instruction.op = Op::Copy;
+        instruction.operands.truncate(1);
+        changed(&instruction.name);
+    }
+    for instruction in computation.instructions.values_mut() {
+        let operands = instruction.operands.iter().map(|operand| image[operand.index()]).collect();
+        if instruction.operands != operands {
+            instruction.operands = operands;
+            changed(&instruction.name);
+        }
+    }
+    let root = image[computation.root.index()];
+    if root != computation.root {
+        changed(&computation.instructions[computation.root].name);
+        computation.root = root;
+    }
+}

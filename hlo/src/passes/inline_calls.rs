@@ -114,7 +114,8 @@ impl Body {
     }
 }
 
-fn same_layouts(given: &Shape, wanted: &Shape) -> bool {
+/// Whether elements lie in the same order in memory: of shapes that are the same but for layouts.
+pub(super) fn same_layouts(given: &Shape, wanted: &Shape) -> bool {
     given.leaves().into_iter().zip(wanted.leaves()).all(|leaves| match leaves {
         (Shape::Array(given), Shape::Array(wanted)) => given.minor_to_major() == wanted.minor_to_major(),
         _ => true,

@@ -44,7 +44,11 @@ impl Pass for OneDevice {
             Op::CopyStart { .. } => begun(rebuild, candidate, candidate.operands[0])
                 .map(|rewrite| ("a copy that begins may end at once", rewrite)),
             Op::AsyncStart { calls, .. } if !effects.contains(rebuild.computations()[*calls].name.as_str()) => {
-                let result = candidate.shape.as_tuple()?.get(1)?.clone();
+                let [_, result, contexts @ ..] = candidate.shape.as_tuple()? else { return None };
+                if contexts.iter().flat_map(Shape::leaves).any(|leaf| !matches!(leaf, Shape::Array(_) | Shape::Token)) {
+                    return None;
+                }
+                let result = result.clone();
                 let call = rebuild.add(result, Op::Call { to_apply: *calls }, candidate.operands.clone());
                 begun(rebuild, candidate, call).map(|rewrite| ("what begins may be called at once", rewrite))
             }
@@ -114,7 +118,7 @@ fn begun(rebuild: &mut Rebuild<'_>, start: &Instruction, result: InstrId) -> Opt
         (_, operands) => rebuild.tuple(operands.to_vec()),
     };
     let [_, _, contexts @ ..] = start.shape.as_tuple()? else { return None };
-    let contexts: Option<Vec<InstrId>> = contexts.iter().map(|context| zeros(rebuild, context)).collect();
+    let contexts: Option<Vec<InstrId>> = contexts.iter().map(|shape| context(rebuild, shape)).collect();
     Some(Rewrite::Op(Op::Tuple, [vec![given, result], contexts?].concat()))
 }
 
@@ -135,6 +139,18 @@ fn ended(rebuild: &mut Rebuild<'_>, end: &Instruction) -> Option<Rule> {
         _ => Rewrite::Value(value),
     };
     Some(("what began has ended", rewrite))
+}
+
+/// Something of this shape that nobody reads; `None` for what holds buffers.
+fn context(rebuild: &mut Rebuild<'_>, shape: &Shape) -> Option<InstrId> {
+    match shape {
+        Shape::Tuple(elements) => {
+            let values: Option<Vec<InstrId>> = elements.iter().map(|element| context(rebuild, element)).collect();
+            Some(rebuild.tuple(values?))
+        }
+        Shape::Token => Some(rebuild.add(Shape::Token, Op::AfterAll, Vec::new())),
+        _ => zeros(rebuild, shape),
+    }
 }
 
 /// An array of zeros of this shape; `None` for what is none.

@@ -106,13 +106,14 @@ impl Scan {
         let root = &callee.instructions[callee.root];
         let (Op::Tuple, [yielded, carried]) = (&root.op, &root.operands[..]) else { return None };
         let Op::Binary(op) = callee.instructions[*yielded].op else { return None };
-        let parameters = callee.parameters();
         let mut operands = callee.instructions[*yielded].operands.clone();
+        let mut parameters = callee.parameters();
         operands.sort_unstable();
-        let mut both = parameters;
-        both.sort_unstable();
+        parameters.sort_unstable();
+        // What else there is may have side effects.
+        let is_all = callee.instructions.len() == parameters.len() + 2;
         let is_exact = is_associative || !given.element_type.is_float() && !given.element_type.is_complex();
-        if yielded != carried || operands != both || !is_exact {
+        if yielded != carried || operands != parameters || !is_all || !is_exact {
             return None;
         }
         Some((op, identity(op, given.element_type)?))

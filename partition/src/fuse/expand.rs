@@ -75,9 +75,9 @@ pub(super) fn expand<'m>(
     }
     let mut expanded = module.longhand();
     let computes = |element_type: ElementType| computes(target, element_type);
-    given::dissolve_compound(&mut expanded, decisions);
     run(&FreeOrder, &mut expanded, decisions)?;
     run(&OneDevice, &mut expanded, decisions)?;
+    given::dissolve_compound(&mut expanded, decisions);
     run(&Scans, &mut expanded, decisions)?;
     rewritten(expand_linear_algebra(&expanded, &computes), &mut expanded, decisions);
     rewritten(expand_fourier(&expanded, &computes), &mut expanded, decisions);

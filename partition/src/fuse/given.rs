@@ -36,7 +36,7 @@ pub(super) fn dissolve_compound(module: &mut Cow<'_, Module>, decisions: &mut Ve
     for computation in module.computations.values() {
         let is_one = |instruction: &Instruction| match instruction.op {
             Op::Sort { .. } | Op::TopK { .. } | Op::Scan { .. } => true,
-            Op::Fusion { calls, .. } | Op::Call { to_apply: calls } => holds[calls.index()],
+            Op::Fusion { calls, .. } | Op::Call { to_apply: calls } => holds.get(calls.index()) == Some(&true),
             _ => false,
         };
         holds.push(computation.instructions.values().any(is_one));
@@ -45,7 +45,7 @@ pub(super) fn dissolve_compound(module: &mut Cow<'_, Module>, decisions: &mut Ve
     for (owner, computation) in module.computations.iter() {
         for (id, instruction) in computation.instructions.iter() {
             if let Op::Fusion { calls, .. } = instruction.op
-                && holds[calls.index()]
+                && holds.get(calls.index()) == Some(&true)
             {
                 dissolved.push((owner, id, calls));
             }

@@ -11,7 +11,7 @@ use weft_codegen_wgsl::kernel::{Block, Condition, Function, Kernel, Memory, Scal
 use weft_codegen_wgsl::lower::{hold, lane_by_lane, lanes_apart, neighbors, peel, vectorize};
 use weft_hlo::ir::{BinaryOp, UnaryOp};
 use weft_hlo::text::parse;
-use weft_partition::{Target, fuse};
+use weft_partition::{Schedule, Target, fuse};
 
 /// Elements that a kernel computes at most to be run.
 const MOST: i64 = 600;
@@ -100,7 +100,8 @@ fn check(name: &str, made: &[Stages]) -> (usize, usize) {
             continue;
         }
         let expected = writes(&made.before_vectors);
-        for (rounds, threads) in [(4, 8), (8, 3)] {
+        for (rounds, threads, schedule) in [(4, 8, Schedule::Gpu), (4, 8, Schedule::Software), (8, 3, Schedule::Gpu)] {
+            let target = Target::default().with(|target| target.schedule = Some(schedule));
             let apart = spread(&made.before_vectors, rounds, threads);
             let found = vectorize(&apart);
             if found == apart {
@@ -109,7 +110,7 @@ fn check(name: &str, made: &[Stages]) -> (usize, usize) {
             vectors += 1;
             reads += usize::from(reads_vectors(&found));
             // What the rounds have in common is held, and rounds are divided, without a difference.
-            let held = hold(&found).unwrap();
+            let held = hold(&found, &target).unwrap();
             let divided = peel(&held).unwrap();
             let unproved = found.verify().unwrap_or_else(|findings| panic!("{name}: {findings:?}\n{apart}\n{found}"));
             let read = neighbors(&divided).unwrap();

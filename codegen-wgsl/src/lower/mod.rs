@@ -208,7 +208,7 @@ impl Lowering {
             Lowering::Vectorized => Ok(lanes_apart(vectorize(kernel), target)),
             Lowering::Matrices => matrices(kernel, target).map_err(too_large),
             Lowering::Words => words(kernel).map_err(too_large),
-            Lowering::Held => hold(kernel).map_err(too_large),
+            Lowering::Held => hold(kernel, target).map_err(too_large),
             Lowering::Peeled => peel(kernel).map_err(too_large),
             Lowering::Registers => registers(kernel).map_err(too_large),
             Lowering::Shared => shared(kernel).map_err(too_large),

@@ -24,8 +24,8 @@ const MIN_NEIGHBORS: i64 = 8;
 /// The functions that the entry alone calls, and once, are written in place of their calls. Then an element that is read at the same
 /// index in every round is read once before the loop: of an operand that is broadcast along rows if a launch is whole rows. Where more
 /// is held if an invocation's positions are a row apart, or lie within one row, they are shared out so. In software, positions within a row that
-/// values place (a gathered row) are side by side: an invocation reads its part of a row as one stretch of memory, which takes llvmpipe 0.44 of the
-/// time and SwiftShader 0.73. And conditions that the number of the round decides are there for [`peel`](super::peel()) to see. Where nothing is gained, and where a
+/// values place (a gathered row) are side by side: an invocation reads its part of a row as one stretch of memory, which takes llvmpipe half of the
+/// time. And conditions that the number of the round decides are there for [`peel`](super::peel()) to see. Where nothing is gained, and where a
 /// launch computes one window of several, the kernel stays as it is.
 ///
 /// # Errors
